@@ -130,6 +130,18 @@ template <typename T> static size_t shortest(T value, char *out) {
     return static_cast<size_t>(at - out);
 }
 
+size_t whole_digits(uint64_t value, char out[SHORTEST_ROOM]) {
+    enum { WHOLE_MAX = 20 };
+    if (value < SMALL_TEXTS) {
+        std::memcpy(out, small.of[value].digits, sizeof small.of[value].digits);
+        return small.of[value].size;
+    }
+    char digits[2 * WHOLE_MAX] = {0}, *end = digits + WHOLE_MAX;
+    const char *begin = put_backwards(end, value);
+    std::memcpy(out, begin, WHOLE_MAX);
+    return static_cast<size_t>(end - begin);
+}
+
 size_t shortest_double(double value, char out[SHORTEST_ROOM]) {
     return shortest(value, out);
 }

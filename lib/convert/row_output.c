@@ -13,6 +13,7 @@
 enum {
     WINDOW = 1 << 20,            /* bytes of a group that are emitted at a time … */
     WINDOW_MAX = 32 << 20,       /* … for a larger group up to so many, so that it is not emitted too often */
+    DIRECT = 256 << 10,          /* a reader with so much room gets a group without a copy */
     SECTION_BYTES = 2 << 20,     /* payloads of a section … */
     SECTION_MESSAGES = 32768,    /* … of at most so many messages */
     SECTION_TEXT_MAX = 16 << 20, /* the rows of a section that has more are rendered by the reader, in windows */
@@ -111,21 +112,28 @@ static bool emit_messages(struct reel_row_output *o, struct reel_sink *out, stru
     return good;
 }
 
-/* Emits the current group into the window that begins at `from`. The first time this also determines its size. */
-static bool emit_window(struct reel_row_output *o, uint64_t from, struct reel_error *err) {
+/* Emits the current group. The first time this also determines its size. */
+static bool emit(struct reel_row_output *o, struct reel_sink *out, struct reel_error *err) {
     struct writer_run *run = &o->run;
     const struct reel_writer *writer = run->w.writer;
+    out->partial = true;
+    run->w.before = o->messages;
+    o->has_head = true;
+    bool good = o->stage == AT_HEAD   ? writer->head(&run->w, out, err)
+                : o->stage == AT_TAIL ? writer->tail(&run->w, o->tail_part, out, err)
+                                      : emit_messages(o, out, err);
+    o->group_size = out->pos;
+    return good;
+}
+
+/* The same into the window that begins at `from`. */
+static bool emit_window(struct reel_row_output *o, uint64_t from, struct reel_error *err) {
     size_t window = from < WINDOW ? WINDOW : from < WINDOW_MAX ? (size_t)from : WINDOW_MAX;
     if (!row_output_reserve(o, window, err)) {
         return false;
     }
-    struct reel_sink out = {.lo = from, .hi = from + window, .buffer = o->buffer, .partial = true};
-    run->w.before = o->messages;
-    o->has_head = true;
-    bool good = o->stage == AT_HEAD   ? writer->head(&run->w, &out, err)
-                : o->stage == AT_TAIL ? writer->tail(&run->w, o->tail_part, &out, err)
-                                      : emit_messages(o, &out, err);
-    o->group_size = out.pos;
+    struct reel_sink out = {.lo = from, .hi = from + window, .buffer = o->buffer};
+    bool good = emit(o, &out, err);
     o->from = from;
     o->to = out.pos < out.hi ? out.pos : out.hi;
     return good;
@@ -353,9 +361,20 @@ static bool next_stage(struct reel_row_output *o, struct reel_error *err) {
 }
 
 /* Goes on after a group that has been returned whole. */
-static bool row_output_advance(struct reel_row_output *o, struct reel_error *err) {
+static bool row_output_advance(struct reel_row_output *o, uint8_t *to, size_t size, size_t *got,
+                               struct reel_error *err) {
     o->returned = o->group_size = o->to = 0;
-    return next_stage(o, err) && (o->stage == AT_END || o->stage == AT_SECTIONS || emit_window(o, 0, err));
+    if (!next_stage(o, err)) {
+        return false;
+    }
+    if (o->stage == AT_END || o->stage == AT_SECTIONS || size < DIRECT) {
+        return o->stage == AT_END || o->stage == AT_SECTIONS || emit_window(o, 0, err);
+    }
+    struct reel_sink out = {.hi = size, .buffer = to};
+    bool good = emit(o, &out, err);
+    *got = out.pos < size ? (size_t)out.pos : size;
+    o->returned = *got;
+    return good;
 }
 
 /* Some of the next bytes; *got 0: there are more, or the output has ended. */
@@ -363,10 +382,10 @@ static bool row_output_read_some(struct reel_row_output *o, uint8_t *to, size_t 
                                  struct reel_error *err) {
     *got = 0;
     if (o->stage == AT_SECTIONS) {
-        return read_sections(o, to, size, got, err) && (*got > 0 || row_output_advance(o, err));
+        return read_sections(o, to, size, got, err) && (*got > 0 || row_output_advance(o, to, size, got, err));
     }
     if (o->returned == o->group_size) {
-        return row_output_advance(o, err);
+        return row_output_advance(o, to, size, got, err);
     }
     if (o->returned >= o->to && !emit_window(o, o->returned, err)) {
         return false;

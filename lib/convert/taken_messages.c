@@ -56,9 +56,9 @@ static enum reel_step taken_next(struct reel_stream *base, struct reel_message *
     return REEL_STEP_MESSAGE;
 }
 
-static bool is_at(const struct reel_message *m, const struct reel_position *position) {
-    struct reel_position own = reel_position_of(m);
-    return memcmp(&own, position, sizeof own) == 0;
+static inline bool is_at(const struct reel_message *m, const struct reel_position *position) {
+    return m->entry.offset == position->offset && m->entry.chunk == position->chunk && m->source == position->source &&
+           m->initial == position->initial && m->again == position->again;
 }
 
 static bool taken_seek(struct reel_stream *base, const struct reel_position *position, struct reel_error *err) {

@@ -126,6 +126,11 @@ static bool read_index(struct damage *d, struct reel_error *err) {
     return good;
 }
 
+/* Of what is in a compressed file only the file is known. */
+static bool is_placed(const struct reel_finding *f) {
+    return f->severity == REEL_LOSS && (f->offset > 0 || f->length > 0);
+}
+
 bool index_loss_times(const struct reel_index *index, struct reel_span *out, struct reel_error *err) {
     const struct pack_model *m = &index->model;
     struct damage d = {.index = index, .cap_chunks = m->n_chunks};
@@ -133,10 +138,10 @@ bool index_loss_times(const struct reel_index *index, struct reel_span *out, str
     d.losses = calloc(m->n_findings + 1, sizeof *d.losses);
     d.first = calloc(m->n_findings + 1, sizeof *d.first);
     d.last = calloc(m->n_findings + 1, sizeof *d.last);
-    bool good = d.chunks && d.losses && d.first && d.last ? true : reel_fail_memory(err);
+    bool good = (d.chunks && d.losses && d.first && d.last) || reel_fail_memory(err);
     for (size_t i = 0; i < m->n_findings && good; i++) {
         const struct reel_finding *f = &m->findings[i];
-        if (f->severity == REEL_LOSS) {
+        if (is_placed(f)) {
             d.losses[d.n++] = (struct place){f->offset, f->part};
         }
     }
@@ -146,7 +151,7 @@ bool index_loss_times(const struct reel_index *index, struct reel_span *out, str
     }
     for (size_t i = 0; i < m->n_findings && good; i++) {
         const struct reel_finding *f = &m->findings[i];
-        out[i] = f->severity == REEL_LOSS ? span_of(&d, &(struct place){f->offset, f->part}) : (struct reel_span){0};
+        out[i] = is_placed(f) ? span_of(&d, &(struct place){f->offset, f->part}) : (struct reel_span){0};
     }
     free(d.chunks);
     free(d.losses);

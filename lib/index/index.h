@@ -89,7 +89,7 @@ bool index_stats_from(const struct reel_index *index, uint32_t channel, uint32_t
                       struct reel_error *err);
 
 /* For each finding (reel_index_findings()) the times of the messages that are stored before and after a loss; count 0:
- * it is no loss, or its file has no messages. Reads the whole index. */
+ * it is no loss, or its place is not known. Reads the whole index. */
 bool index_loss_times(const struct reel_index *index, struct reel_span *out, struct reel_error *err);
 
 /* How many chunk rows the largest segment of them has, at least 1. */

@@ -31,15 +31,6 @@ struct stream {
     int64_t *last_bucket;    /* every_ns: interval of each channel's last message; -1 = none */
 };
 
-struct reel_position reel_position_of(const struct reel_message *m) {
-    return (struct reel_position){.time_ns = m->entry.time_ns,
-                                  .offset = m->entry.offset,
-                                  .source = m->source,
-                                  .chunk = m->entry.chunk,
-                                  .initial = m->initial,
-                                  .again = m->again};
-}
-
 /* ---- sampling */
 
 static int64_t stream_bucket_of(const struct stream *s, int64_t time_ns) {

@@ -43,7 +43,14 @@ struct reel_position {
     uint32_t initial; /* as in reel_message */
     uint32_t again;
 };
-struct reel_position reel_position_of(const struct reel_message *m);
+static inline struct reel_position reel_position_of(const struct reel_message *m) {
+    return (struct reel_position){.time_ns = m->entry.time_ns,
+                                  .offset = m->entry.offset,
+                                  .source = m->source,
+                                  .chunk = m->entry.chunk,
+                                  .initial = m->initial,
+                                  .again = m->again};
+}
 
 /* A view wraps a stream and is one: it fills this table and owns the stream below. Callers use the functions below it.
  */

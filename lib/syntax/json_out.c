@@ -108,24 +108,16 @@ static inline size_t real32_text(float value, char *out) {
 }
 
 static size_t whole_text(bool negative, uint64_t value, char *out) {
-    char text[24];
-    size_t at = sizeof text;
+    char *at = out;
     bool quoted = value > EXACT_MAX;
-    if (quoted) {
-        text[--at] = '"';
-    }
-    do {
-        text[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    if (negative) {
-        text[--at] = '-';
-    }
-    if (quoted) {
-        text[--at] = '"';
-    }
-    memcpy(out, text + at, sizeof text - at);
-    return sizeof text - at;
+    *at = '"';
+    at += quoted;
+    *at = '-';
+    at += negative;
+    at += whole_digits(value, at);
+    *at = '"';
+    at += quoted;
+    return (size_t)(at - out);
 }
 static inline size_t integer_text(int64_t value, char *out) {
     return whole_text(value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, out);

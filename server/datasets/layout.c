@@ -24,7 +24,7 @@ struct dataset_layout *layout_ref(struct dataset_layout *l) {
 }
 
 static void episode_done(struct layout_episode *e) {
-    made_episode_free(e->made);
+    dataset_episode_done(&e->e);
     free(e->videos);
     free(e->name);
     free(e->task);
@@ -250,9 +250,7 @@ static bool check_rate(struct dataset_layout *l, const struct dataset_episode *p
     return true;
 }
 
-static bool check_episode(struct dataset_layout *l, struct layout_episode *e, const struct dataset_episode *planned,
-                          struct reel_error *err) {
-    (void)e;
+static bool check_episode(struct dataset_layout *l, const struct dataset_episode *planned, struct reel_error *err) {
     if (planned->frames == 0) {
         return reel_fail(err, REEL_UNSUPPORTED, "no frame has all values");
     }
@@ -302,13 +300,8 @@ static bool plan_episode(const struct planning *p, struct layout_episode *e, con
     struct dataset_layout *l = p->layout;
     uint32_t fps = l->definition.spec.fps;
     e->place = (struct dataset_place){l->n_good, (int64_t)l->frames, number_task(l, e->task)};
-    e->made = made_episode_get(p->app, l, e, check_episode, progress, err);
-    if (e->made) {
-        e->e = e->made->e;
-        e->size = e->made->size;
-        memcpy(e->sha256, e->made->sha256, sizeof e->sha256);
-    }
-    if (!e->made || (!p->reports && !make_videos(p->app, l, e, progress, err))) {
+    if (!made_episode(p->app, l, e, check_episode, progress, err) ||
+        (!p->reports && !make_videos(p->app, l, e, progress, err))) {
         l->definition.spec.fps = l->n_good > 0 ? l->definition.spec.fps : fps; /* of the first good one */
         return false;
     }

@@ -14,8 +14,6 @@
 
 enum { LAYOUT_PATH = 320, LAYOUT_META = 5 };
 
-struct made_episode;
-
 struct layout_video { /* of an episode and a feature of images */
     uint32_t source;
     uint64_t size; /* of its file */
@@ -29,9 +27,8 @@ struct layout_episode {
     char *task;
     bool is_cut; /* around an event: cut and event */
     struct dataset_cut cut;
-    char *event;               /* its title; NULL: there is none */
-    char *problem;             /* why it is no episode of the dataset; NULL: it is one */
-    struct made_episode *made; /* owns what `e` has; NULL: `e` is empty */
+    char *event;   /* its title; NULL: there is none */
+    char *problem; /* why it is no episode of the dataset; NULL: it is one */
     struct dataset_episode e;
     struct dataset_place place;
     struct layout_video *videos; /* by feature of images; NULL without, or before they are made */

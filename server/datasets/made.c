@@ -1,18 +1,20 @@
 /* See layout_internal.h. */
 #include "datasets/layout_internal.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/disk.h"
 #include "chunks/codec.h"
 #include "decode/encoding.h"
 #include "reel/version.h"
 #include "scans/open_recordings.h"
-#include "work/derived_cache.h"
-
-enum { KEY_ROOM = SHA1_HEX + 16 };
+#include "store/store.h"
 
 static const int64_t OPEN_WAIT_NS = INT64_C(600000000000); /* for the index of a recording */
 static const unsigned FORMAT_VERSION = 2;                  /* of all bytes that are made here and in lib/datasets */
@@ -48,26 +50,32 @@ void made_start_key(struct digest *d, const struct dataset_layout *l, const stru
     made_add_text(d, spec->clock);
 }
 
-static void episode_key(const struct dataset_layout *l, const struct layout_episode *e, char key[KEY_ROOM]) {
+static void episode_key(const struct dataset_layout *l, const struct layout_episode *e, struct digest *d) {
     const struct dataset_spec *spec = &l->definition.spec;
-    struct digest d;
-    made_start_key(&d, l, e);
-    made_add_number(&d, spec->max_age_ns);
+    made_start_key(d, l, e);
+    made_add_number(d, spec->max_age_ns);
     for (uint32_t i = 0; i < spec->n_features; i++) {
-        made_add_text(&d, spec->features[i].name);
-        made_add_number(&d, spec->features[i].n_sources);
+        made_add_text(d, spec->features[i].name);
+        made_add_number(d, spec->features[i].n_sources);
         for (uint32_t k = 0; k < spec->features[i].n_sources; k++) {
-            made_add_text(&d, spec->features[i].sources[k]);
+            made_add_text(d, spec->features[i].sources[k]);
         }
     }
-    made_add_number(&d, e->is_cut);
-    made_add_number(&d, e->cut.start_ns);
-    made_add_number(&d, e->cut.end_ns);
-    made_add_number(&d, e->place.episode);
-    made_add_number(&d, e->place.first_row);
-    made_add_number(&d, e->place.task);
-    snprintf(key, KEY_ROOM, "episode ");
-    digest_end_hex(&d, key + strlen(key));
+    made_add_number(d, e->is_cut);
+    made_add_number(d, e->cut.start_ns);
+    made_add_number(d, e->cut.end_ns);
+    made_add_number(d, e->place.episode);
+    made_add_number(d, e->place.first_row);
+    made_add_number(d, e->place.task);
+}
+
+bool made_path(struct app *app, const struct layout_episode *e, const struct digest *key, const char *suffix,
+               char out[MADE_PATH], struct reel_error *err) {
+    char hex[SHA1_HEX];
+    digest_end_hex(key, hex);
+    return snprintf(out, MADE_PATH, "%s/%s-%s.%s", store_derived_folder(app->store), e->content, hex, suffix) <
+               MADE_PATH ||
+           reel_fail(err, REEL_ARGUMENT, "the path of the data folder is too long");
 }
 
 /* ---- recordings */
@@ -96,62 +104,151 @@ static bool count_bytes(void *context, const char *data, size_t size) {
     return true;
 }
 
+/* ---- notes: files beside the videos, which other versions of the program do not read: their keys have the version */
+
+enum { NOTE_MAX = 16 << 20 };
+
+bool made_begin_file(struct app *app, const char *path, struct output_file *o, struct reel_error *err) {
+    *o = (struct output_file){.path = path, .fd = -1, .replace = true};
+    if (asprintf(&o->temporary, "%s/making-XXXXXX", store_derived_folder(app->store)) < 0) {
+        o->temporary = NULL;
+        return reel_fail_memory(err);
+    }
+    if ((o->fd = mkostemp(o->temporary, O_CLOEXEC)) < 0) {
+        free(TAKE(o->temporary));
+        return reel_fail_errno(err, "the store cannot write a derived file");
+    }
+    return true;
+}
+
+bool made_write_note(struct app *app, const char *path, const void *data, size_t size, struct reel_error *err) {
+    AUTO(output_file_done) struct output_file file = {.fd = -1};
+    return made_begin_file(app, path, &file, err) && output_file_write(&file, data, size, err) &&
+           output_file_finish(&file, err);
+}
+
+void *made_read_note(const char *path, size_t *size) {
+    struct stat st;
+    AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0 || st.st_size > NOTE_MAX) {
+        return NULL;
+    }
+    AUTO_MEM void *data = malloc((size_t)st.st_size + 1);
+    *size = (size_t)st.st_size;
+    return data && disk_read_at(fd, data, *size, 0) ? TAKE(data) : NULL;
+}
+
 /* ---- episodes */
 
-void made_episode_free(struct made_episode *m) {
-    if (m && atomic_fetch_sub(&m->references, 1) == 1) {
-        dataset_episode_done(&m->e);
-        free(m);
+struct episode_note { /* then its arrays, in the order of their members, the names last */
+    char magic[8];
+    uint64_t size; /* of the table */
+    char sha256[SHA256_HEX];
+    struct dataset_episode e; /* its pointers mean nothing */
+};
+static const char magic[8] = "reelrun";
+
+static void *take_array(struct reel_bytes *rest, size_t n, size_t each) {
+    void *out = n * each <= rest->size ? calloc(n + 1, each) : NULL;
+    if (out) {
+        memcpy(out, rest->data, n * each);
+        *rest = bytes_of(rest->data + n * each, rest->size - n * each);
     }
+    return out;
 }
 
-static void *ref_episode(void *made) {
-    atomic_fetch_add(&((struct made_episode *)made)->references, 1);
-    return made;
-}
-static void unref_episode(void *made) {
-    made_episode_free(made);
+static bool take_names(struct reel_bytes *rest, struct dataset_episode *e) {
+    e->names = calloc((size_t)e->n_numbers + 1, sizeof *e->names);
+    for (uint32_t i = 0; e->names && i < e->n_numbers; i++) {
+        const uint8_t *end = memchr(rest->data, '\0', rest->size);
+        if (!end || !(e->names[i] = strdup((const char *)rest->data))) {
+            return false;
+        }
+        *rest = bytes_of(end + 1, rest->size - (size_t)(end + 1 - rest->data));
+    }
+    return e->names;
 }
 
-static uint64_t episode_memory(const struct made_episode *m) {
-    return sizeof *m + m->e.n_numbers * (sizeof *m->e.stats + 48) + m->e.n_sources * 64;
+static bool take_episode(struct reel_bytes data, struct layout_episode *out) {
+    struct episode_note note;
+    if (data.size < sizeof note) {
+        return false;
+    }
+    memcpy(&note, data.data, sizeof note);
+    struct dataset_episode *e = &out->e;
+    struct reel_bytes rest = bytes_of(data.data + sizeof note, data.size - sizeof note);
+    if (memcmp(note.magic, magic, sizeof magic) != 0 || note.sha256[SHA256_HEX - 1] != '\0' ||
+        note.e.n_sources > DATASET_SOURCES_MAX || note.e.n_numbers > DATASET_WIDTH_MAX) {
+        return false;
+    }
+    *e = note.e;
+    e->names = NULL;
+    e->widths = take_array(&rest, e->n_sources, sizeof *e->widths);
+    e->pictures = take_array(&rest, e->n_sources, sizeof *e->pictures);
+    e->ages = take_array(&rest, e->n_sources, sizeof *e->ages);
+    e->stats = take_array(&rest, e->n_numbers, sizeof *e->stats);
+    out->size = note.size;
+    memcpy(out->sha256, note.sha256, sizeof out->sha256);
+    return e->widths && e->pictures && e->ages && e->stats && take_names(&rest, e) && rest.size == 0;
 }
 
-static bool write_episode(struct reel_recording *recording, const struct dataset_layout *l,
-                          const struct layout_episode *e, struct made_episode *m, struct reel_error *err) {
+static bool read_episode(const char *path, struct layout_episode *e) {
+    size_t size = 0;
+    AUTO_MEM void *data = made_read_note(path, &size);
+    if (!data || !take_episode(bytes_of(data, size), e)) {
+        dataset_episode_done(&e->e);
+        return false;
+    }
+    return true;
+}
+
+static bool note_episode(struct app *app, const char *path, const struct layout_episode *e, struct reel_error *err) {
+    struct episode_note note = {.size = e->size, .e = e->e};
+    struct grow out = {0};
+    memcpy(note.magic, magic, sizeof magic);
+    memcpy(note.sha256, e->sha256, sizeof note.sha256);
+    grow_put(&out, &note, sizeof note);
+    grow_put(&out, e->e.widths, e->e.n_sources * sizeof *e->e.widths);
+    grow_put(&out, e->e.pictures, e->e.n_sources * sizeof *e->e.pictures);
+    grow_put(&out, e->e.ages, e->e.n_sources * sizeof *e->e.ages);
+    grow_put(&out, e->e.stats, e->e.n_numbers * sizeof *e->e.stats);
+    for (uint32_t i = 0; i < e->e.n_numbers; i++) {
+        grow_put(&out, e->e.names[i], strlen(e->e.names[i]) + 1);
+    }
+    bool good = !out.failed ? made_write_note(app, path, out.data, out.size, err) : reel_fail_memory(err);
+    grow_done(&out);
+    return good;
+}
+
+static bool write_episode(struct reel_recording *recording, const struct dataset_layout *l, struct layout_episode *e,
+                          struct reel_error *err) {
     const struct dataset_spec spec = made_spec(l, e);
     struct digest d;
     const struct reel_text_sink sink = {count_bytes, &d};
     digest_start(&d, DIGEST_SHA256);
-    if (!dataset_episode_write(recording, &spec, &e->place, &sink, &m->e, &m->e, err)) {
+    if (!dataset_episode_write(recording, &spec, &e->place, &sink, &e->e, &e->e, err)) {
         return false;
     }
-    m->size = d.size;
-    digest_end_hex(&d, m->sha256);
+    e->size = d.size;
+    digest_end_hex(&d, e->sha256);
     return true;
 }
 
-struct made_episode *made_episode_get(struct app *app, struct dataset_layout *l, struct layout_episode *e,
-                                      bool (*checks)(struct dataset_layout *l, struct layout_episode *e,
-                                                     const struct dataset_episode *planned, struct reel_error *err),
-                                      const struct reel_progress *progress, struct reel_error *err) {
-    static const struct derived_kind kind = {.ref = ref_episode, .unref = unref_episode};
+bool made_episode(struct app *app, struct dataset_layout *l, struct layout_episode *e,
+                  bool (*checks)(struct dataset_layout *l, const struct dataset_episode *planned,
+                                 struct reel_error *err),
+                  const struct reel_progress *progress, struct reel_error *err) {
     const struct dataset_spec spec = made_spec(l, e);
-    char key[KEY_ROOM];
-    episode_key(l, e, key);
-    AUTO(made_episode_free) struct made_episode *m = derived_find(app->derived, key);
-    if (m) {
-        return checks(l, e, &m->e, err) ? TAKE(m) : NULL;
+    char path[MADE_PATH];
+    struct digest d;
+    episode_key(l, e, &d);
+    if (!made_path(app, e, &d, "note", path, err)) {
+        return false;
+    }
+    if (read_episode(path, e)) {
+        return checks(l, &e->e, err);
     }
     AUTO(reel_recording_free) struct reel_recording *recording = made_recording(app, e, err);
-    if (!recording || !(m = calloc(1, sizeof *m))) {
-        return recording ? (reel_fail_memory(err), NULL) : NULL;
-    }
-    atomic_init(&m->references, 1);
-    if (!dataset_episode_plan(recording, &spec, progress, &m->e, err) || !checks(l, e, &m->e, err) ||
-        !write_episode(recording, l, e, m, err)) {
-        return NULL;
-    }
-    derived_put(app->derived, &kind, key, m, episode_memory(m));
-    return TAKE(m);
+    return recording && dataset_episode_plan(recording, &spec, progress, &e->e, err) && checks(l, &e->e, err) &&
+           write_episode(recording, l, e, err) && note_episode(app, path, e, err);
 }

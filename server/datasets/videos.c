@@ -14,47 +14,41 @@
 #include "store/store.h"
 #include "work/derived_cache.h"
 
-enum { VIDEO_THREADS = 8, PIECE = 1 << 20, VIDEO_PATH = 4096 };
+enum { VIDEO_THREADS = 8, PIECE = 1 << 20 };
 
 struct names { /* of a video */
-    char key[SHA1_HEX];
-    char video[VIDEO_PATH], note[VIDEO_PATH];
+    char video[MADE_PATH], note[MADE_PATH];
 };
 
 /* The key is over all that the bytes depend on; another dataset may have the same frames. */
 static bool name_video(struct app *app, const struct dataset_layout *l, const struct layout_episode *e, uint32_t source,
                        struct names *out, struct reel_error *err) {
-    const char *folder = store_derived_folder(app->store);
     struct digest d;
     made_start_key(&d, l, e);
     made_add_text(&d, l->definition.sources[source]);
     made_add_number(&d, e->e.grid_ns);
     made_add_number(&d, (int64_t)e->e.first);
     made_add_number(&d, (int64_t)e->e.frames);
-    digest_end_hex(&d, out->key);
-    return (snprintf(out->video, VIDEO_PATH, "%s/%s-%s.mp4", folder, e->content, out->key) < VIDEO_PATH &&
-            snprintf(out->note, VIDEO_PATH, "%s/%s-%s.note", folder, e->content, out->key) < VIDEO_PATH) ||
-           reel_fail(err, REEL_ARGUMENT, "the path of the data folder is too long");
+    return made_path(app, e, &d, "mp4", out->video, err) && made_path(app, e, &d, "note", out->note, err);
 }
 
-/* ---- notes */
-
-struct note { /* as it is in the file, which other versions of the program do not read: the key has the version */
+struct note {
     char magic[8];
     struct layout_video video;
 };
 static const char magic[8] = "reelmp4";
 
 static bool read_note(const struct names *n, struct layout_video *out) {
-    struct note note;
-    AUTO_FD int fd = open(n->note, O_RDONLY | O_CLOEXEC);
-    bool good = fd >= 0 && disk_read_at(fd, &note, sizeof note, 0) && memcmp(note.magic, magic, sizeof magic) == 0 &&
-                note.video.sha256[SHA256_HEX - 1] == '\0';
-    if (good) {
-        note.video.source = out->source;
-        *out = note.video;
+    size_t size = 0;
+    uint32_t source = out->source;
+    AUTO_MEM struct note *note = made_read_note(n->note, &size);
+    if (!note || size != sizeof *note || memcmp(note->magic, magic, sizeof magic) != 0 ||
+        note->video.sha256[SHA256_HEX - 1] != '\0') {
+        return false;
     }
-    return good;
+    *out = note->video;
+    out->source = source;
+    return true;
 }
 
 /* ---- making */
@@ -64,20 +58,6 @@ static bool take_room(void *server, uint64_t bytes, struct reel_error *err) {
 }
 static void give_room(void *server, uint64_t bytes) {
     http_server_give_back(server, bytes);
-}
-
-/* A file that is renamed to `path` when it is complete; several threads may make the same. */
-static bool begin_file(struct app *app, const char *path, struct output_file *o, struct reel_error *err) {
-    *o = (struct output_file){.path = path, .fd = -1, .replace = true};
-    if (asprintf(&o->temporary, "%s/making-XXXXXX", store_derived_folder(app->store)) < 0) {
-        o->temporary = NULL;
-        return reel_fail_memory(err);
-    }
-    if ((o->fd = mkostemp(o->temporary, O_CLOEXEC)) < 0) {
-        free(TAKE(o->temporary));
-        return reel_fail_errno(err, "the store cannot write a video");
-    }
-    return true;
 }
 
 static bool digest_file(const char *path, struct layout_video *out, struct reel_error *err) {
@@ -104,19 +84,11 @@ static bool write_video(struct app *app, struct dataset_camera *camera, const ch
     struct reel_conversion *c = dataset_camera_video(camera, &room, app->threads, NULL, err);
     AUTO(output_file_done) struct output_file file = {.fd = -1};
     const struct reel_output output = {output_file_write, output_file_rewrite, &file};
-    if (!c || !begin_file(app, path, &file, err)) {
+    if (!c || !made_begin_file(app, path, &file, err)) {
         return false;
     }
     c->max_threads = VIDEO_THREADS;
     return conversion_write(c, &output, NULL, progress, err) && digest_file(file.temporary, out, err) &&
-           output_file_finish(&file, err);
-}
-
-static bool write_note(struct app *app, const char *path, const struct layout_video *video, struct reel_error *err) {
-    AUTO(output_file_done) struct output_file file = {.fd = -1};
-    struct note note = {.video = *video};
-    memcpy(note.magic, magic, sizeof magic);
-    return begin_file(app, path, &file, err) && output_file_write(&file, &note, sizeof note, err) &&
            output_file_finish(&file, err);
 }
 
@@ -130,9 +102,15 @@ static bool make_video(struct app *app, const struct dataset_layout *l, const st
     AUTO(reel_recording_free) struct reel_recording *recording = made_recording(app, e, err);
     AUTO(dataset_camera_free)
     struct dataset_camera *camera = recording ? dataset_camera_new(recording, &spec, &e->e, out->source, err) : NULL;
-    memset(out->stats, 0, sizeof out->stats);
-    return camera && write_video(app, camera, names.video, out, progress, err) &&
-           dataset_camera_statistics(camera, out->stats, err) && write_note(app, names.note, out, err);
+    struct note note;
+    if (!camera || !write_video(app, camera, names.video, out, progress, err) ||
+        !dataset_camera_statistics(camera, out->stats, err)) {
+        return false;
+    }
+    memset(&note, 0, sizeof note);
+    memcpy(note.magic, magic, sizeof magic);
+    note.video = *out;
+    return made_write_note(app, names.note, &note, sizeof note, err);
 }
 
 bool made_video(struct app *app, const struct dataset_layout *l, const struct layout_episode *e,
@@ -200,16 +178,16 @@ int layout_video_open(struct app *app, struct dataset_layout *l, const struct la
     if (fd >= 0) {
         return fd;
     }
-    const struct derived_request derived = {.key = names.key, .subject = "video", .owner = "", .wait_ns = wait_ns};
+    const struct derived_request derived = {.key = names.video, .subject = "video", .owner = "", .wait_ns = wait_ns};
     struct request *q = calloc(1, sizeof *q);
     if (q) {
         *q = (struct request){app, layout_ref(l), file->episode, file->video->source};
     }
-    derived_drop(app->derived, names.key);
+    derived_drop(app->derived, names.video);
     struct dataset_layout *made = derived_get(app->derived, &kind, &derived, q, job, err);
     if (made) {
         layout_free(made);
-        derived_drop(app->derived, names.key);
+        derived_drop(app->derived, names.video);
         fd = open_whole(&names, file->size);
     }
     if (fd < 0 && err->code == REEL_OK) {

@@ -212,34 +212,8 @@ void *derived_find(struct derived_cache *cache, const char *key) {
     pthread_mutex_lock(&cache->lock);
     struct entry *k = *derived_cache_find(cache, key);
     void *object = k && k->object ? k->kind->ref(k->object) : NULL;
-    if (object) {
-        k->used_at = ++cache->clock;
-    }
     pthread_mutex_unlock(&cache->lock);
     return object;
-}
-
-void derived_put(struct derived_cache *cache, const struct derived_kind *kind, const char *key, void *object,
-                 uint64_t memory) {
-    struct entry *k = calloc(1, sizeof *k);
-    if (!k || !(k->key = strdup(key))) {
-        free(k);
-        return; /* it is made again when it is asked for */
-    }
-    pthread_mutex_lock(&cache->lock);
-    if (*derived_cache_find(cache, key)) {
-        free_entry(k);
-    } else {
-        k->kind = kind;
-        k->object = kind->ref(object);
-        k->memory = memory;
-        k->used_at = ++cache->clock;
-        k->next = cache->first;
-        cache->first = k;
-        cache->memory += memory;
-        derived_cache_trim(cache);
-    }
-    pthread_mutex_unlock(&cache->lock);
 }
 
 void derived_drop(struct derived_cache *cache, const char *key) {

@@ -46,9 +46,6 @@ void *derived_get(struct derived_cache *cache, const struct derived_kind *kind, 
                   void *context, char job[33], struct reel_error *err);
 /* A new reference to the object if it is there; NULL: it is not, and nothing is started. */
 void *derived_find(struct derived_cache *cache, const char *key);
-/* Takes a reference to an object that another job has made, unless the key is there already. */
-void derived_put(struct derived_cache *cache, const struct derived_kind *kind, const char *key, void *object,
-                 uint64_t memory_bytes);
 void derived_drop(struct derived_cache *cache, const char *key); /* unless it is being computed, or is not there */
 
 #endif

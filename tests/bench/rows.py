@@ -284,7 +284,7 @@ def with_token(lab):
     path, _ = lab.bag('1.2', 2000, 100, 1000)
     plain, closed = lab.reel('open-data'), lab.reel('closed-data')
     targets = [server.base + '%s/%s' % (API, server.put(path, 'tiny.bag')[1]) for server in (plain, closed)]
-    token = run(lab.program, 'token', 'create', '--data', closed.data, '--role', 'read', '--name', 'bench').strip()
+    token = run(lab.program, 'token', 'create', '--data', closed.data, '--role', 'admin', '--name', 'bench').strip()
     headers = (), ('-H', 'Authorization: Bearer ' + token)
 
     def microseconds(i):

@@ -23,6 +23,9 @@ REEL = os.path.abspath(os.environ.get('REEL', 'build/release/reel'))
 LONG = bool(os.environ.get('REEL_TESTS_LONG'))  # ./dev test --long: all of what is else sampled
 QUICK = os.environ.get('REEL_TESTS_QUICK') == '1'
 API = '/api/v1'
+if 'XDG_STATE_HOME' not in os.environ:  # of `reel record` and `reel push --watch`
+    os.environ['XDG_STATE_HOME'] = tempfile.mkdtemp(prefix='reel-state-')
+    atexit.register(shutil.rmtree, os.environ['XDG_STATE_HOME'], True)
 PATIENCE = 60  # seconds: longer than anything here takes, sanitizers included
 
 
@@ -139,15 +142,18 @@ class Server:
         return self.request('GET', path, headers={k.replace('_', '-'): v for k, v in headers.items()})
 
     def put(self, name, body, query='', collection='lab', **headers):
-        """Uploads; the answer's json() is the recording."""
+        """Uploads; the answer's json() is the recording. Its scan is waited for, however busy the machine is."""
         path = '%s/recordings/by-name/%s/%s%s' % (API, collection, urllib.parse.quote(name), query)
-        return self.request('PUT', path, body, {k.replace('_', '-'): v for k, v in headers.items()})
+        return self.request('PUT', path, body, {'Prefer': 'wait=60', **{k.replace('_', '-'): v for k, v in headers.items()}}, 2 * PATIENCE)
 
     def added(self, name, body, query='', collection='lab'):
         answer = self.put(name, body, query, collection)
-        if answer.status not in (200, 201):
+        if answer.status not in (200, 201, 202):
             raise AssertionError('upload of %s: %r' % (name, answer))
-        return answer.json()['id']
+        number = answer.json()['id']
+        if answer.status == 202:
+            eventually(lambda: self.get('%s/recordings/%s' % (API, number)).json().get('state') != 'scanning')
+        return number
 
     def raw(self, data, timeout=PATIENCE, pieces=None, pause=0):
         """Bytes to a socket of its own, and all that comes back until the server closes."""

@@ -332,14 +332,27 @@ class Room(unittest.TestCase):
     def test_only_what_is_new_is_made(self):
         info = self.get('meta/info.json').json()
         stats, old = self.get('meta/stats.json').body, self.made()
+        table = self.get('meta/episodes/chunk-000/file-000.parquet').body
         self.remove()
         self.server.stop()
         self.start()
-        self.assertEqual(self.get('meta/stats.json').body, stats)
+        self.assertEqual((self.get('meta/stats.json').body, self.get('meta/episodes/chunk-000/file-000.parquet').body), (stats, table))
         self.assertEqual(self.made(), set())
         self.server.added('two.bag', sample(1, 2))
         self.assertEqual((info['total_episodes'], self.get('meta/info.json').json()['total_episodes']), (1, 2))
         self.assertEqual((len(self.made()), self.made() & old), (2, set()))
+
+    def test_notes_that_are_not_whole_are_not_read(self):
+        files = {path: self.get(path).body for path in ('meta/stats.json', 'meta/info.json', 'data/chunk-000/file-000.parquet')}
+        self.server.stop()
+        folder = os.path.join(self.data, 'derived')
+        notes = sorted(name for name in os.listdir(folder) if name.endswith('.note'))
+        self.assertEqual(len(notes), 3)
+        for i, size in enumerate((0, 100, 1)):
+            path = os.path.join(folder, notes[i])
+            os.truncate(path, size if size != 1 else os.path.getsize(path) - 1)
+        self.start()
+        self.assertEqual({path: self.get(path).body for path in files}, files)
 
 
 if __name__ == '__main__':

@@ -17,7 +17,7 @@ const AXE = fs.readFileSync(need.resolve('axe-core/axe.min.js'), 'utf8');
 
 export const SAMPLES = path.join(ROOT, '../shared/samples');
 export const SCREENSHOTS = path.join(ROOT, 'build/screenshots');
-const TIMEOUT_MS = Number(process.env.PAGE_TIMEOUT_MS ?? 60000); // generous, for loaded machines
+const TIMEOUT_MS = Number(process.env.PAGE_TIMEOUT_MS ?? 120000); // generous, for loaded machines
 export { assert };
 
 export class Skip extends Error {}

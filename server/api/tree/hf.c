@@ -96,6 +96,10 @@ static bool is_main(const char *revision) {
     return strcmp(revision, "main") == 0 || strcmp(revision, "HEAD") == 0;
 }
 
+static bool is_of_dataset(const char *revision, const char *sha) {
+    return sha[0] && (is_main(revision) || strcmp(revision, "v3.0") == 0 || strcmp(revision, sha) == 0);
+}
+
 /* *found false: there is no such dataset; sha "": not of this revision. */
 static bool find_dataset(struct http_request *r, const char *id, const char *revision, struct hf_repository *out,
                          bool *found, struct reel_error *err) {
@@ -115,7 +119,7 @@ static bool find_dataset(struct http_request *r, const char *id, const char *rev
                                   .is_dataset = true,
                                   .modified_ns = node.modified_ns,
                                   .newest_ns = INT64_MAX};
-    if (is_main(revision) || strcmp(revision, "v3.0") == 0 || strcmp(revision, node.sha) == 0) {
+    if (is_of_dataset(revision, node.sha)) {
         memcpy(out->sha, node.sha, sizeof out->sha);
     }
     return out->base || reel_fail_memory(err);
@@ -284,27 +288,55 @@ static void reply_commits(struct http_request *r, const struct hf_repository *re
     http_reply_json(r, 200, json_pack("[o]", commit));
 }
 
-static void reply_file(struct http_request *r, const struct hf_repository *repository, const char *path) {
-    AUTO_STRUCT(tree_node_done) struct tree_node node = {0};
+static void reply_node(struct http_request *r, const struct tree_node *node) {
     struct reel_error err = {0};
     struct tree_properties properties;
     char tag[SHA256_HEX], quoted[SHA256_HEX + 2], size[24];
+    if (!node->file->properties(r, node, api_wait_ns(r, HF_WAIT_NS), &properties, &err)) {
+        http_reply_error(r, &err);
+        return;
+    }
+    hf_tag(&properties, tag);
+    snprintf(quoted, sizeof quoted, "\"%s\"", tag);
+    snprintf(size, sizeof size, "%" PRIu64, properties.size);
+    http_add_header(r, "X-Linked-Etag", quoted);
+    http_add_header(r, "X-Linked-Size", size);
+    http_forget_params(r); /* "topic" is none of the Hub's */
+    node->file->reply(r, node);
+}
+
+static void reply_file(struct http_request *r, const struct hf_repository *repository, const char *path) {
+    AUTO_STRUCT(tree_node_done) struct tree_node node = {0};
+    struct reel_error err = {0};
     bool found = false;
     if (!hf_find(r, repository, path, &node, &found, &err)) {
         http_reply_error(r, &err);
     } else if (!found || !node.file) {
         hf_reply_missing(r, "EntryNotFound", "there is no such file in this revision");
-    } else if (!node.file->properties(r, &node, api_wait_ns(r, HF_WAIT_NS), &properties, &err)) {
-        http_reply_error(r, &err);
     } else {
-        hf_tag(&properties, tag);
-        snprintf(quoted, sizeof quoted, "\"%s\"", tag);
-        snprintf(size, sizeof size, "%" PRIu64, properties.size);
-        http_add_header(r, "X-Linked-Etag", quoted);
-        http_add_header(r, "X-Linked-Size", size);
-        http_forget_params(r); /* "topic" is none of the Hub's */
-        node.file->reply(r, &node);
+        reply_node(r, &node);
     }
+}
+
+/* As most requests are for a file of a dataset, which names the revision that it is of. False: nothing was replied. */
+static bool reply_dataset_file(struct http_request *r, const struct hf_path *p) {
+    AUTO_STRUCT(tree_node_done) struct tree_node node = {0};
+    AUTO_MEM char *path = NULL;
+    struct reel_error err = {0};
+    bool found = false;
+    if (asprintf(&path, "datasets/%s/%s", p->id, p->path) < 0) {
+        return false;
+    }
+    if (!tree_find(r, path, &node, &found, &err)) { /* it is being planned, which is not waited for twice */
+        http_reply_error(r, &err);
+        return true;
+    }
+    if (!found || !node.file || !is_of_dataset(p->revision, node.sha)) {
+        return false;
+    }
+    http_add_header(r, "X-Repo-Commit", node.sha);
+    reply_node(r, &node);
+    return true;
 }
 
 /* ---- requests */
@@ -349,7 +381,7 @@ void api_hf_resolve(struct http_request *r) {
     }
     if (strcmp(p.verb, "resolve") != 0 && strcmp(p.verb, "raw") != 0) { /* raw: by which clients ask what exists */
         hf_reply_missing(r, "RepoNotFound", "files are at ID/resolve/REVISION/PATH");
-    } else if (open_repository(r, &p, &repository)) {
+    } else if (!reply_dataset_file(r, &p) && open_repository(r, &p, &repository)) {
         reply_file(r, &repository, p.path);
     }
 }

@@ -95,6 +95,23 @@ static int on_progress(void *context) {
     return now_ns > h->deadline_ns || (!h->writes && now_ns - h->begun_ns > UNCANCELLED_NS && !cancel_check(NULL));
 }
 
+/* SQLite's code. To prepare them for each transaction would be a third of what a small one costs; and a transaction
+ * that had no memory ends without any. */
+static int prepare_controls(struct sqlite_handle *h) {
+    static const char *const sql[CONTROLS] = {"BEGIN", "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"};
+    int rc = SQLITE_OK;
+    for (size_t i = 0; rc == SQLITE_OK && i < CONTROLS; i++) {
+        rc = sqlite3_prepare_v3(h->sqlite, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &h->control[i], NULL);
+    }
+    return rc;
+}
+
+/* SQLite's code. */
+static int control(struct sqlite_handle *h, enum sqlite_control which) {
+    sqlite3_step(h->control[which]);
+    return sqlite3_reset(h->control[which]);
+}
+
 static struct sqlite_handle *handle_open(struct sqlite_db *db, bool writes, struct reel_error *err) {
     AUTO(handle_close) struct sqlite_handle *h = calloc(1, sizeof *h);
     if (!h || !(h->statements = calloc(sql_statements_count, sizeof *h->statements))) {
@@ -120,6 +137,7 @@ static struct sqlite_handle *handle_open(struct sqlite_db *db, bool writes, stru
     }
     rc = rc == SQLITE_OK ? text_register(h->sqlite) : rc;
     rc = rc == SQLITE_OK ? row_bytes_register(h->sqlite) : rc;
+    rc = rc == SQLITE_OK ? prepare_controls(h) : rc;
     if (rc != SQLITE_OK) {
         sqlite_fail(h->sqlite, rc, err);
         return NULL;
@@ -218,18 +236,6 @@ static struct sqlite_handle *take_reader(struct sqlite_db *db, bool reserved, st
         pool_return(&db->readers, reserved, NULL);
     }
     return own;
-}
-
-/* SQLite's code. To prepare them for each transaction would be a third of what a small one costs. */
-static int control(struct sqlite_handle *h, enum sqlite_control which) {
-    static const char *const sql[CONTROLS] = {"BEGIN", "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"};
-    sqlite3_stmt **stmt = &h->control[which];
-    int rc = *stmt ? SQLITE_OK : sqlite3_prepare_v3(h->sqlite, sql[which], -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
-    if (rc == SQLITE_OK) {
-        sqlite3_step(*stmt);
-        rc = sqlite3_reset(*stmt);
-    }
-    return rc;
 }
 
 /* SQLite's full-text search may go wrong after it had no memory: on that connection the next change of the same rows

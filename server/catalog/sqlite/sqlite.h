@@ -27,7 +27,7 @@ struct sqlite_handle {
     int64_t deadline_ns; /* of the statement that is being stepped, … */
     int64_t begun_ns;    /* … and when that was begun */
     struct sqlite_statement *statements;
-    sqlite3_stmt *control[CONTROLS]; /* prepared when first used */
+    sqlite3_stmt *control[CONTROLS];
 };
 
 /* Fails with the message of SQLite or, where it is more precise, of the system; false. `sqlite` may be NULL. */

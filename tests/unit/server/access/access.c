@@ -278,6 +278,9 @@ static void the_header_is_read(void **state) {
     assert_string_equal(got, text);
     snprintf(header, sizeof header, "bEARER   %s  ", text);
     assert_int_equal(credentials_read(header, got), CREDENTIALS_BEARER);
+    snprintf(header, sizeof header, "Bearer hf_%s", text); /* as clients of the Hub want it */
+    assert_int_equal(credentials_read(header, got), CREDENTIALS_BEARER);
+    assert_string_equal(got, text);
     const char *const users[] = {"", "any", "a long name with blanks"};
     for (unsigned i = 0; i < 3; i++) {
         snprintf(plain, sizeof plain, "%s:%s", users[i], text);
@@ -285,7 +288,7 @@ static void the_header_is_read(void **state) {
         assert_int_equal(credentials_read(header, got), CREDENTIALS_BASIC);
         assert_string_equal(got, text);
     }
-    const char *const wrong[] = {"",           "Bearer",     "Bearer ",     "Bearer x",    "Basic ",     "Basic =",
+    const char *const wrong[] = {"",           "Bearer",     "Bearer hf_",  "Bearer x",    "Basic ",     "Basic =",
                                  "Basic ====", "Basic YTpi", "Digest abcd", "Basic YTpi:", "Bearerreel_"};
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(credentials_read(wrong[i], got), CREDENTIALS_WRONG);
