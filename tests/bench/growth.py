@@ -14,7 +14,9 @@ from row import Row
 LINEAR, FLAT = 1.05, 0.15  # the greatest exponents; log n fits as 0.15 at RECORDINGS
 ROUNDS = 4
 MESSAGES, CHANNELS, RECORDINGS, CLIENTS, THREADS = (1000, 4000, 16000), (100, 400, 1600), (100, 1000, 10000), (1, 10, 100), (1, 2, 4)
-RANGED = 20000, 80000, 320000  # messages: a range in the middle lies in a chunk that is full, which is rendered whole
+# Messages: a range in the middle lies in a chunk that is full, which is rendered whole, and in segments of the index that are (4096 messages of each of ten
+# topics), in which the entries before it are skipped.
+RANGED = 80000, 160000, 320000
 LEAST = 10  # messages, channels: what a program costs with next to nothing to do
 BYTES = 114  # of a message of make_bag's, about
 LARGE = 100_000_000  # bytes that are rendered on threads

@@ -128,6 +128,10 @@ export const tests = {
             const robots = Array.from({ length: ROBOTS }, (_, i) => `/robot_${i}${PARTS}`);
             await page.locator('.timeline-group').first().waitFor();
             assert.deepEqual(await names(page), ['/clock', ...robots]);
+            const [row, canvas] = await Promise.all(
+                ['.timeline-name', '.timeline-canvas'].map((part) => page.locator(part).first().boundingBox()),
+            );
+            assert.ok(Math.abs(row.y - canvas.y) < 1, 'names are beside their lanes');
             const group = page.locator('.timeline').getByRole('button', { name: /^\/robot_3/ });
             assert.equal(await group.getAttribute('aria-expanded'), 'false');
             await group.click();
