@@ -22,6 +22,7 @@ enum { LOG_LOGFMT, LOG_JSON }; /* app_config.log_format */
 #define FLAG(member, ...) bool member;
 #define CHOICE(member, ...) int member;
 #define NUMBER(type, member, ...) type member;
+#define DURATION(member, ...) unsigned member;
 struct app_config {
 #include "serve_options.inc"
     int listen_fd; /* a socket that is already listening; 0: none */
@@ -31,6 +32,7 @@ struct app_config {
 #undef FLAG
 #undef CHOICE
 #undef NUMBER
+#undef DURATION
 /* clang-format on */
 
 /* The part of --derived-mb for what compressed exports keep; the rest is for named files. */

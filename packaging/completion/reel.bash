@@ -1,4 +1,28 @@
-# bash completion for reel(1): commands, subcommands, options and their values taken from the program's own --help.
+# bash completion for reel(1): commands, subcommands, options and their values taken from the program's own --help;
+# collections and recordings from the server of $REEL_URL.
+_reel_names() { # PREFIX ARGUMENT…: those that `reel ls` prints, with what belongs behind each
+    local prefix=$1 end=$2 name
+    shift 2
+    while IFS= read -r name; do
+        [[ $name$end == "$prefix"* ]] && COMPREPLY+=("$(printf %q "$name$end")")
+    done < <(timeout 3 "${COMP_WORDS[0]}" ls --quiet --limit 2000 "$@" 2>/dev/null)
+}
+_reel_server() { # whether the word is a name on the server
+    local cur=$1 prev=$2
+    [[ -n $REEL_URL ]] || return
+    case ${COMP_WORDS[1]}:$prev in
+    *:--collection | ls:*) _reel_names "$cur" '' ;;
+    rm:* | tag:tag)
+        if [[ $cur == */* ]]; then
+            _reel_names "$cur" '' "${cur%%/*}"
+        else
+            _reel_names "$cur" /
+            compopt -o nospace 2>/dev/null
+        fi
+        ;;
+    esac
+    ((${#COMPREPLY[@]}))
+}
 _reel() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} reel=${COMP_WORDS[0]} help choices
     COMPREPLY=()
@@ -25,6 +49,7 @@ _reel() {
             return
         fi
     fi
+    _reel_server "$cur" "$prev" && return
     compopt -o filenames 2>/dev/null
     mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 }

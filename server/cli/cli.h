@@ -44,6 +44,10 @@ struct cli_command {
     X(token)                                                                                                           \
     X(push)                                                                                                            \
     X(get)                                                                                                             \
+    X(ls)                                                                                                              \
+    X(search)                                                                                                          \
+    X(tag)                                                                                                             \
+    X(rm)                                                                                                              \
     X(dataset)                                                                                                         \
     X(fsck)                                                                                                            \
     X(scrub)                                                                                                           \
@@ -71,7 +75,17 @@ struct cli_time {
     struct reel_time time;
 };
 
-enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_LIST, CLI_UINT, CLI_TIME, CLI_EVERY, CLI_CHOICE, CLI_WRITE };
+enum cli_kind {
+    CLI_FLAG,
+    CLI_TEXT,
+    CLI_LIST,
+    CLI_UINT,
+    CLI_DURATION, /* in seconds: 10s, 5m, 7d; a number without a unit counts `unit` seconds, as before 1.1 */
+    CLI_TIME,
+    CLI_EVERY,
+    CLI_CHOICE,
+    CLI_WRITE
+};
 
 struct cli_option { /* tables end with {0} */
     const char *name;
@@ -80,11 +94,11 @@ struct cli_option { /* tables end with {0} */
     void *to;          /* bool, const char *, option_list, uint64_t, cli_time, cli_every, int (position in choices),
                           cli_write_option */
     const char *value; /* "DIR", as --help shows it; NULL for flags */
-    const char *help;
+    const char *help;  /* NULL: an old name, which --help leaves out */
     const char *const *choices; /* CLI_CHOICE and CLI_WRITE, NULL-terminated */
-    uint64_t least, most;       /* CLI_UINT; most 0 = no bound */
+    uint64_t least, most;       /* CLI_UINT, and in seconds CLI_DURATION; most 0 = no bound */
     uint64_t unit;              /* CLI_UINT: the value is stored multiplied by this; 0 is 1 */
-    bool narrow;                /* CLI_UINT: `to` is an unsigned int */
+    bool narrow;                /* of both: `to` is an unsigned int */
     /* the default, as text: set before anything is parsed, and printed by --help; NULL: `to` stays */
     const char *initial;
 };
@@ -135,6 +149,7 @@ struct cli_setting {
 };
 struct cli_sources {
     const char **config; /* the target of the option that names the configuration file */
+    bool file_only;      /* not from the environment */
     struct cli_setting items[CLI_OPTIONS_MAX];
 };
 void cli_sources_done(struct cli_sources *s);
@@ -146,6 +161,14 @@ bool cli_read_config(const char *path, char *text, const struct cli_option *opti
 /* One line for each option: its value and where it came from. */
 void cli_print_settings(const struct cli_command *command, const struct cli_option *options,
                         const struct cli_sources *s);
+
+/* --decode none, and the flag that it was before 1.1. */
+/* clang-format off */
+#define CLI_DECODE_OPTIONS(how, none) \
+    {.name = "decode", .kind = CLI_CHOICE, .to = &(how), .value = "HOW", .choices = (const char *const[]){"auto", "none", NULL}, \
+     .help = "none prints payloads as {\"$base64\": …} instead of decoding them"}, \
+    {.name = "no-decode", .kind = CLI_FLAG, .to = &(none)}
+/* clang-format on */
 
 /* Adds the tags of --tag KEY=VALUE to `annotations`; NULL: only checks them. */
 struct catalog_annotations;
@@ -231,6 +254,7 @@ struct cli_gather_options {
     bool deep;           /* all recordings of a folder and its subfolders; else a folder is one recording */
     const char *several; /* what to do with a folder that is not */
     const char *except;  /* a folder that is left out; may be NULL */
+    bool own_names;      /* no recording is named after a given folder, only after those below */
     /* all optional: whether a file of a folder is looked at; one that is no recording; a subfolder that cannot be read
      */
     bool (*takes)(void *context, const char *path);
@@ -305,7 +329,8 @@ static inline struct reel_threads *cli_threads(uint64_t n, struct reel_error *er
 #define CLI_SELECT_OPTIONS(s) \
     {.name = "topic", .kind = CLI_LIST, .to = &(s).topics, .value = "GLOB", \
      .help = "only topics that match (*: any characters, ?: one character); may be repeated"}, \
-    {.name = "exclude", .kind = CLI_LIST, .to = &(s).exclude, .value = "GLOB", .help = "leave out topics that match; may be repeated"}, \
+    {.name = "exclude-topic", .kind = CLI_LIST, .to = &(s).exclude, .value = "GLOB", .help = "leave out topics that match; may be repeated"}, \
+    {.name = "exclude", .kind = CLI_LIST, .to = &(s).exclude, .value = "GLOB"}, \
     {.name = "channel", .kind = CLI_LIST, .to = &(s).channels, .value = "ID", \
      .help = "only the channel with this id, as reel info --json lists them; may be repeated"}, \
     {.name = "where", .kind = CLI_LIST, .to = &(s).where, .value = "CONDITION", \

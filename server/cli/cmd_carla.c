@@ -67,6 +67,14 @@ static bool cmd_carla_read_number(const char *text, double *out) {
     return good;
 }
 
+/* "30s"; a number alone is seconds. */
+static bool read_seconds(const char *text, double *out) {
+    int64_t ns;
+    bool has_unit = text && reel_duration_parse(text, &ns, NULL);
+    *out = has_unit ? (double)ns / 1e9 : *out;
+    return has_unit || cmd_carla_read_number(text, out);
+}
+
 static bool carla_read_type(const char *text, char *out) {
     bool good = !text || (strlen(text) == 1 && strchr("hvwtoa", text[0]));
     *out = text && good ? text[0] : *out;
@@ -105,9 +113,11 @@ static bool read_arguments(const struct arguments *w, struct reel_carla_question
         return reel_fail(err, REEL_ARGUMENT,
                          "a type is h (hero), v (vehicle), w (walker), t (traffic light), o (other) or a (any)");
     }
-    bool numbers = cmd_carla_read_number(w->min_time, &q->min_time_s) &&
-                   cmd_carla_read_number(w->min_distance, &q->min_distance_cm);
-    return numbers || reel_fail(err, REEL_ARGUMENT, "--min-time and --min-distance must be numbers, 0 or greater");
+    bool numbers =
+        read_seconds(w->min_time, &q->min_time_s) && cmd_carla_read_number(w->min_distance, &q->min_distance_cm);
+    return numbers ||
+           reel_fail(err, REEL_ARGUMENT,
+                     "--min-time must be a duration, such as 30s, and --min-distance a number, 0 or greater");
 }
 
 static int run_subcommand(char **rest, int n, const struct arguments *w) {
@@ -164,8 +174,8 @@ static int cmd_carla_run(int argc, char **argv) {
         {.name = "min-time",
          .kind = CLI_TEXT,
          .to = &w.min_time,
-         .value = "SECONDS",
-         .help = "blocked: shortest time (default 30)"},
+         .value = "DURATION",
+         .help = "blocked: shortest time (default 30s)"},
         {.name = "min-distance",
          .kind = CLI_TEXT,
          .to = &w.min_distance,

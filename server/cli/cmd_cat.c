@@ -21,6 +21,7 @@ struct request {
     uint64_t limit, threads;
     const char *from_index, *to_index, *interval, *directory;
     int64_t from, to; /* of the indexes */
+    int decode;       /* 1: none */
     bool undecoded, channels;
     struct option_list fields;
 };
@@ -174,9 +175,32 @@ static bool put_messages(const struct cli_files *files, struct cli_select *selec
                                                 : cat_put_rows(recording, &selection, q, TAKE(stream), limit, err));
 }
 
+/* "a,b" becomes two of them; the texts are split in place. */
+static bool split_fields(struct option_list *fields, struct reel_error *err) {
+    struct option_list all = {0};
+    size_t n = fields->count;
+    for (uint32_t i = 0; i < fields->count; i++) {
+        for (const char *c = fields->items[i]; *c; c++) {
+            n += *c == ',';
+        }
+    }
+    if (!(all.items = calloc(n + 1, sizeof *all.items))) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < fields->count; i++) {
+        for (char *rest = (char *)fields->items[i], *one; (one = strsep(&rest, ","));) {
+            all.items[all.count++] = one;
+        }
+    }
+    free(fields->items);
+    *fields = all;
+    return true;
+}
+
 /* Checks what goes together. NULL: it does. */
 static const char *read_request(struct request *q) {
     bool styled = q->format >= FORMAT_WAV;
+    q->undecoded = q->undecoded || q->decode == 1;
     q->from = 0;
     q->to = INT64_MAX;
     if ((q->from_index && !number_i64_of(q->from_index, strlen(q->from_index), &q->from)) ||
@@ -184,7 +208,7 @@ static const char *read_request(struct request *q) {
         return "--from-index and --to-index are whole numbers; negative ones count from the end";
     }
     if (styled && (q->fields.count > 0 || q->undecoded || q->channels || q->time_format > 0)) {
-        return "--field, --no-decode, --channels and --time-format are for rows";
+        return "--fields, --decode, --channels and --time-format are for rows";
     }
     bool is_files = q->format == FORMAT_STYLES + CAT_FILES;
     return is_files && !q->directory   ? "--output files needs --directory"
@@ -225,15 +249,13 @@ static int run_cat(int argc, char **argv) {
                  "for people; statistics, monitor: rates and sizes in each interval, monitor by topic; timeline: where "
                  "the messages of each topic are; files: each payload a file",
          .choices = formats},
-        {.name = "field",
+        {.name = "fields",
          .kind = CLI_LIST,
          .to = &q.fields,
-         .value = "PATH",
-         .help = "print only this field of each payload, such as pose.position.x; may be repeated"},
-        {.name = "no-decode",
-         .kind = CLI_FLAG,
-         .to = &q.undecoded,
-         .help = "print payloads as {\"$base64\": …} instead of decoding them"},
+         .value = "PATH,…",
+         .help = "print only these fields of each payload, such as pose.position.x; may be repeated"},
+        {.name = "field", .kind = CLI_LIST, .to = &q.fields, .value = "PATH"},
+        CLI_DECODE_OPTIONS(q.decode, q.undecoded),
         {.name = "channels",
          .kind = CLI_FLAG,
          .to = &q.channels,
@@ -250,6 +272,9 @@ static int run_cat(int argc, char **argv) {
     };
     if (!cli_options(&cli_cat, options, 1, argc, argv, &first, &code)) {
         return code;
+    }
+    if (!split_fields(&q.fields, &err)) {
+        return cli_fail(&cli_cat, NULL, &err);
     }
     const char *problem = read_request(&q);
     if (problem) {

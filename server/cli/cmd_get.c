@@ -1,21 +1,40 @@
 /* reel get: downloads the original files of all recordings that a search of a server finds. Run again, it continues: a
  * file that is there with the right digest is skipped, and what was received of one is kept as NAME.part. */
 #include <jansson.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "cli/cli.h"
+#include "cli/client.h"
 #include "cli/download.h"
 #include "recordings/names.h"
 
+enum { JOBS_MAX = 16 };
+
 struct get {
+    struct client client;
+    const char *folder;
+    char *list; /* the path of the search */
+    bool dry_run;
+    pthread_mutex_t mutex; /* guards what follows */
+    uint32_t received, skipped, failed;
+    json_t *page;
+    size_t next; /* of the page */
+    char *cursor;
+    bool last, stopped; /* there are no more pages; nothing else can be received either */
+    struct reel_error err;
+};
+
+/* A thread with a connection of its own. */
+struct getting {
+    struct get *get;
     struct download d;
-    const char *query; /* "q=robot:r2"; "" all */
-    char *cursor;      /* of the next page; NULL: none */
 };
 
 static void get_done(struct get *g) {
-    download_done(&g->d);
+    client_done(&g->client);
+    json_decref(g->page);
+    free(g->list);
     free(g->cursor);
 }
 
@@ -30,7 +49,7 @@ static char *get_path_of(const struct get *g, const char *collection, const char
         reel_fail(err, REEL_ARGUMENT, "a name that cannot be a path: %.80s/%.200s", collection, name);
         return NULL;
     }
-    if (asprintf(&path, "%s/%s/%s%s%s", g->d.folder, collection, name, several ? "/" : "",
+    if (asprintf(&path, "%s/%s/%s%s%s", g->folder, collection, name, several ? "/" : "",
                  several ? cli_file_name(part) : "") < 0) {
         reel_fail_memory(err);
         return NULL;
@@ -38,7 +57,8 @@ static char *get_path_of(const struct get *g, const char *collection, const char
     return path;
 }
 
-static bool get_part(struct get *g, const json_t *recording, const json_t *part, bool several, struct reel_error *err) {
+static bool get_part(struct getting *w, const json_t *recording, const json_t *part, bool several,
+                     struct reel_error *err) {
     const char *id = json_string_value(json_object_get(recording, "id")),
                *collection = json_string_value(json_object_get(recording, "collection")),
                *name = json_string_value(json_object_get(recording, "name")),
@@ -48,113 +68,158 @@ static bool get_part(struct get *g, const json_t *recording, const json_t *part,
     if (!id || !collection || !name || !file || !sha256 || size < 0) {
         return reel_fail(err, REEL_DAMAGED, "it has no stored file");
     }
-    AUTO_MEM char *path = get_path_of(g, collection, name, file, several, err);
-    AUTO_MEM char *escaped = push_http_escape(g->d.http, file);
+    AUTO_MEM char *path = get_path_of(w->get, collection, name, file, several, err);
+    AUTO_MEM char *escaped = push_http_escape(w->d.http, file);
     AUTO_MEM char *url = NULL;
-    if (!path || !escaped || asprintf(&url, "%s/recordings/%s/file/%s", g->d.api, id, escaped) < 0) {
+    if (!path || !escaped || asprintf(&url, "%s/recordings/%s/file/%s", w->d.api, id, escaped) < 0) {
         return path ? reel_fail_memory(err) : false;
     }
-    return download_file(&g->d, path, url, sha256, (uint64_t)size, err);
+    return download_file(&w->d, path, url, sha256, (uint64_t)size, err);
 }
 
 /* False: nothing else can be received either. */
-static bool get_recording(struct get *g, const json_t *recording) {
+static bool get_recording(struct getting *w, const json_t *recording) {
     const json_t *parts = json_object_get(recording, "parts");
     size_t i;
     json_t *part;
     json_array_foreach((json_t *)parts, i, part) {
         struct reel_error err = {0};
-        if (!get_part(g, recording, part, json_array_size(parts) > 1, &err)) {
+        if (!get_part(w, recording, part, json_array_size(parts) > 1, &err)) {
             const char *name = json_string_value(json_object_get(recording, "name"));
             cli_fail(&cli_get, name, &err);
-            g->d.failed++;
+            w->d.failed++;
             return err.code != REEL_CANCELLED && err.code != REEL_NO_SPACE;
         }
     }
     return true;
 }
 
-/* The next page of the list; a new reference, NULL with err. */
-static json_t *next_page(struct get *g, struct reel_error *err) {
-    AUTO_MEM char *url = NULL;
-    if (asprintf(&url, "%s/recordings?sort=created&limit=200%s%s%s%s", g->d.api, g->query[0] ? "&" : "", g->query,
-                 g->cursor ? "&cursor=" : "", g->cursor ? g->cursor : "") < 0) {
-        reel_fail_memory(err);
-        return NULL;
+/* The next recording, a new reference; NULL: there are no more. The thread that needs the next page fetches it while
+ * the others wait. */
+static json_t *get_next(struct getting *w) {
+    struct get *g = w->get;
+    json_t *found = NULL;
+    pthread_mutex_lock(&g->mutex);
+    while (!g->stopped && g->next == json_array_size(json_object_get(g->page, "items")) && !g->last) {
+        bool more;
+        json_decref(g->page);
+        g->page = client_page(&g->client, w->d.http, g->list, &g->cursor, &more, &g->err);
+        g->next = 0;
+        g->stopped = !g->page;
+        g->last = !more;
     }
-    json_t *body = download_json(&g->d, url, NULL, err);
-    if (body && !json_is_array(json_object_get(body, "items"))) {
-        reel_fail(err, REEL_DAMAGED, "the answer is no list of recordings");
-        json_decref(body);
-        return NULL;
+    if (!g->stopped) {
+        found = json_deep_copy(json_array_get(json_object_get(g->page, "items"), g->next));
+        g->next += found != NULL;
     }
-    return body;
+    pthread_mutex_unlock(&g->mutex);
+    return found;
 }
 
-static bool get_all(struct get *g, struct reel_error *err) {
-    do {
-        json_auto_t *body = next_page(g, err);
-        const char *next = json_string_value(json_object_get(body, "next"));
-        size_t i;
-        json_t *recording;
-        free(TAKE(g->cursor));
-        if (!body || (next && !(g->cursor = push_http_escape(g->d.http, next)))) {
-            return body ? reel_fail_memory(err) : false;
-        }
-        json_array_foreach(json_object_get(body, "items"), i, recording) {
-            if (!get_recording(g, recording)) {
-                return reel_fail(err, REEL_CANCELLED, "stopped; run it again to continue");
-            }
-        }
-    } while (g->cursor);
-    return true;
+static bool get_open(struct getting *w, struct get *g, struct reel_error *err) {
+    w->get = g;
+    w->d.folder = g->folder;
+    w->d.dry_run = g->dry_run;
+    w->d.api = strdup(g->client.api);
+    return (w->d.api || reel_fail_memory(err)) && (w->d.http = client_connect(&g->client, err));
+}
+
+static void *get_work(void *context) {
+    struct get *g = context;
+    AUTO_MEM struct getting *w = calloc(1, sizeof *w);
+    struct reel_error err = {0};
+    bool good = w ? get_open(w, g, &err) : reel_fail_memory(&err);
+    for (json_t *recording; good && (recording = get_next(w));) {
+        good = get_recording(w, recording) || reel_fail(&err, REEL_CANCELLED, "stopped; run it again to continue");
+        json_decref(recording);
+    }
+    pthread_mutex_lock(&g->mutex);
+    if (err.code != REEL_OK) {
+        g->stopped = true;
+        g->err = err;
+    }
+    if (w) {
+        g->received += w->d.received;
+        g->skipped += w->d.skipped;
+        g->failed += w->d.failed;
+        download_done(&w->d);
+    }
+    pthread_mutex_unlock(&g->mutex);
+    return NULL;
+}
+
+static void get_all(struct get *g, unsigned jobs) {
+    pthread_t threads[JOBS_MAX];
+    unsigned n = 0;
+    pthread_mutex_init(&g->mutex, NULL);
+    while (n + 1 < jobs && pthread_create(&threads[n], NULL, get_work, g) == 0) {
+        n++;
+    }
+    get_work(g);
+    while (n > 0) {
+        pthread_join(threads[--n], NULL);
+    }
+    pthread_mutex_destroy(&g->mutex);
 }
 
 static int run_get(int argc, char **argv) {
-    AUTO_STRUCT(get_done) struct get g = {.query = ""};
+    AUTO_STRUCT(get_done) struct get g = {.folder = NULL};
     struct reel_error err = {0};
-    const char *token_file = NULL;
+    bool quiet = false;
+    uint64_t jobs;
     int first, code;
     const struct cli_option options[] = {
-        {.name = "token-file",
-         .kind = CLI_TEXT,
-         .to = &token_file,
-         .value = "FILE",
-         .help = "file with the token; without it, REEL_TOKEN"},
+        {.name = "jobs",
+         .letter = 'j',
+         .kind = CLI_UINT,
+         .to = &jobs,
+         .value = "N",
+         .least = 1,
+         .most = JOBS_MAX,
+         .initial = "2",
+         .help = "recordings received at once"},
+        {.name = "dry-run", .kind = CLI_FLAG, .to = &g.dry_run, .help = "only print what would be received, and where"},
+        {.name = "quiet", .kind = CLI_FLAG, .to = &quiet, .help = "print errors only"},
+        CLIENT_TOKEN_OPTION(g.client),
         {0},
     };
-    if (!cli_options(&cli_get, options, 2, argc, argv, &first, &code)) {
+    if (!cli_options(&cli_get, options, 1, argc, argv, &first, &code)) {
         return code;
     }
-    if (argc - first != 2) {
+    if (!client_open(&g.client, argv, argc, &first, &err)) {
+        return err.code == REEL_ARGUMENT ? cli_misused(&cli_get, "%s", err.text) : cli_fail(&cli_get, NULL, &err);
+    }
+    if (argc - first != 1) {
         return cli_misused(&cli_get, "give the address of a server and a folder");
     }
-    char *address = argv[first], *query = strchr(address, '?');
-    if (query) {
-        *query = '\0';
-        g.query = query + 1;
+    g.folder = argv[first];
+    size_t size = strlen(g.folder);
+    argv[first][size > 1 && g.folder[size - 1] == '/' ? size - 1 : size] = '\0';
+    g.list = strdup("recordings?sort=created&limit=200");
+    client_add_query(&g.client, &g.list);
+    bool good = (g.list || reel_fail_memory(&err)) &&
+                (g.dry_run || download_folder(&(struct download){.folder = g.folder}, &err));
+    if (good) {
+        get_all(&g, (unsigned)jobs);
+        good = g.err.code == REEL_OK || reel_error_pass(&err, &g.err);
     }
-    char *folder = argv[first + 1];
-    size_t size = strlen(folder);
-    folder[size > 1 && folder[size - 1] == '/' ? size - 1 : size] = '\0';
-    g.d.folder = folder;
-    cli_catch_interrupt();
-    bool good = download_open(&g.d, token_file, address, &err) && download_folder(&g.d, &err) && get_all(&g, &err);
-    fprintf(stderr, "%u received, %u skipped, %u failed\n", g.d.received, g.d.skipped, g.d.failed);
+    if (!quiet && !g.dry_run) {
+        fprintf(stderr, "%u received, %u skipped, %u failed\n", g.received, g.skipped, g.failed);
+    }
     if (!good) {
         return cli_fail(&cli_get, NULL, &err);
     }
-    return g.d.failed == 0 ? CLI_DONE : CLI_FAILED;
+    return g.failed == 0 && cli_flush(&err) ? CLI_DONE : CLI_FAILED;
 }
 
 const struct cli_command cli_get = {
     .name = "get",
-    .arguments = "URL[?SEARCH] FOLDER [OPTION]…",
+    .arguments = "[URL[?SEARCH]] FOLDER [OPTION]…",
     .summary = "download all recordings that a search finds",
     .details = "SEARCH has the parameters of the list of recordings: http://archive:8040?q=robot:r2. The original "
                "files are written as\n"
                "FOLDER/COLLECTION/NAME and checked by their SHA-256. Run it again to continue: what is there is "
                "skipped, and a file that was\n"
-               "received in part goes on where it ended. The token is in the environment variable REEL_TOKEN.",
+               "received in part goes on where it ended. Without URL it is that of the environment variable REEL_URL.",
     .run = run_get,
 };

@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/number.h"
-#include "cli/cli.h"
+#include "cli/client.h"
 #include "cli/play_remote.h"
 #include "cli/play_url.h"
 #include "convert/writer.h"
@@ -18,6 +18,7 @@ static const char *const extensions[] = {".ndjson", ".msgpack", ".events"};
 struct request {
     int format;
     const char *speed, *rate, *clock, *max_gap, *follow, *to, *name, *collection, *token_file;
+    int decode; /* 1: none */
     bool loop, undecoded, channels;
     struct option_list pauses;
     struct cli_merging merging;
@@ -226,10 +227,7 @@ static int run_play(int argc, char **argv) {
          .value = "FORMAT",
          .help = "format of the rows",
          .choices = formats},
-        {.name = "no-decode",
-         .kind = CLI_FLAG,
-         .to = &q.undecoded,
-         .help = "print payloads as {\"$base64\": …} instead of decoding them"},
+        CLI_DECODE_OPTIONS(q.decode, q.undecoded),
         {.name = "channels", .kind = CLI_FLAG, .to = &q.channels, .help = "first, print how each topic is defined"},
         {.name = "to",
          .kind = CLI_TEXT,
@@ -256,8 +254,9 @@ static int run_play(int argc, char **argv) {
     if (!cli_options(&cli_play, options, 1, argc, argv, &first, &code)) {
         return code;
     }
+    q.undecoded = q.undecoded || q.decode == 1;
     cli_catch_interrupt();
-    if (!play_is_url(argv[first])) {
+    if (!client_is_url(argv[first])) {
         return play_files(argv + first, (uint32_t)(argc - first), &select, &q);
     }
     if (argc - first > 1) {

@@ -9,13 +9,14 @@
 #include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/glob.h"
+#include "base/number.h"
 #include "base/thread.h"
-#include "cli/cli.h"
-#include "cli/push_file.h"
-#include "cli/push_http.h"
+#include "cli/client.h"
+#include "cli/push_watch.h"
+#include "convert/split.h"
 #include "imports/folder_walk.h"
 
-enum { JOBS_MAX = 16, BAR_WIDTH = 24, STEP_MS = 200 };
+enum { JOBS_MAX = 16, BAR_WIDTH = 24, STEP_MS = 200, DAY_S = 86400 };
 
 struct pushing {
     struct push_options options;
@@ -102,14 +103,10 @@ static void push_recording(struct pushing *p, struct push_http *http, const stru
 
 /* ---- several at once */
 
-static bool push_go_on(void) {
-    return !cli_interrupted();
-}
-
 static void *push_work(void *context) {
     struct pushing *p = context;
     struct reel_error err = {0};
-    AUTO(push_http_free) struct push_http *http = push_http_new(p->token, push_go_on, &err);
+    AUTO(push_http_free) struct push_http *http = push_http_new(p->token, p->options.go_on, &err);
     pthread_mutex_lock(&p->mutex);
     while (http && p->next < p->all->n && !cli_interrupted()) {
         const struct cli_files *files = &p->all->items[p->next++];
@@ -249,61 +246,148 @@ static int push_paths(struct pushing *p, char **paths, uint32_t n, bool recursiv
     return p->failed > 0 || cli_interrupted() ? CLI_FAILED : CLI_DONE;
 }
 
-static int cmd_push_run(int argc, char **argv) {
-    AUTO_STRUCT(pushing_done) struct pushing p = {.options.collection = "default"};
-    AUTO(option_list_done) struct option_list tags = {0};
-    const char *token_file = NULL;
-    char token[PUSH_TOKEN_MAX];
-    bool recursive = false;
+/* ---- watching */
+
+static bool read_keep_free(const char *text, struct push_watch_options *w, struct reel_error *err) {
+    size_t n = text ? strlen(text) : 0;
+    w->keep_percent = n > 1 && text[n - 1] == '%';
+    return !text ||
+           (w->keep_percent ? number_u64_of(text, n - 1, &w->keep_free) && w->keep_free < 100
+                            : split_parse_size(text, &w->keep_free)) ||
+           reel_fail(err, REEL_ARGUMENT, "--keep-free %.40s: part of the disk, 20%%, or a size, 10GB, is expected",
+                     text);
+}
+
+/* The folders of --watch and of the arguments; a slash at the end goes. */
+static int push_watching(struct pushing *p, struct push_watch_options *w, struct option_list *folders, char **paths,
+                         uint32_t n) {
+    AUTO_MEM const char **all = calloc((size_t)folders->count + n + 1, sizeof *all);
+    struct reel_error err = {0};
+    for (uint32_t i = 0; all && i < folders->count + n; i++) {
+        char *path = i < folders->count ? (char *)folders->items[i] : paths[i - folders->count];
+        for (size_t size = strlen(path); size > 1 && path[size - 1] == '/'; size--) {
+            path[size - 1] = '\0';
+        }
+        all[w->n_folders++] = path;
+    }
+    w->push = p->options;
+    w->token = p->token;
+    w->folders = all;
+    w->globs = &p->globs;
+    w->quiet = p->quiet;
+    return (all || reel_fail_memory(&err)) && push_watch(w, &err) ? CLI_DONE : cli_fail(&cli_push, NULL, &err);
+}
+
+struct arguments { /* of the command line, beside those in struct pushing */
+    const char *token_file, *url, *config, *rate, *rate_while, *keep_free;
+    bool recursive;
     uint64_t jobs, retries;
+    struct option_list tags, folders;
+};
+static void push_arguments_done(struct arguments *w) {
+    reel_auto_option_list_done(&w->tags);
+    reel_auto_option_list_done(&w->folders);
+}
+
+static bool push_go_on(void) {
+    return !cli_interrupted();
+}
+
+static bool read_rates(const struct arguments *w, char *rate_while, struct push_rate *rate, struct reel_error *err) {
+    return (!w->rate || push_rate_parse(w->rate, &rate->usual, err)) &&
+           (!rate_while || push_rate_parse_while(rate_while, rate, err));
+}
+
+/* The server of the last argument, of --url or of REEL_URL; NULL: there is none. */
+static const char *find_url(const struct arguments *w, char **argv, int first, int *argc) {
+    const char *usual = getenv("REEL_URL");
+    if (first < *argc && client_is_url(argv[*argc - 1])) {
+        return argv[--*argc];
+    }
+    return w->url ? w->url : usual && *usual ? usual : NULL;
+}
+
+static int cmd_push_run(int argc, char **argv) {
+    AUTO_STRUCT(pushing_done) struct pushing p = {.options = {.collection = "default", .go_on = push_go_on}};
+    AUTO_STRUCT(push_arguments_done) struct arguments w = {.config = NULL};
+    struct push_watch_options watch = {.delete_after_s = UINT64_MAX};
+    struct push_rate rate = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    AUTO_STRUCT(cli_sources_done) struct cli_sources sources = {.config = &w.config, .file_only = true};
+    char token[PUSH_TOKEN_MAX];
     int first, code;
     /* clang-format off */
     const struct cli_option options[] = {
         {.name = "collection", .kind = CLI_TEXT, .to = &p.options.collection, .value = "NAME", .help = "collection of the recordings (default: \"default\")"},
         {.name = "group", .kind = CLI_TEXT, .to = &p.options.group, .value = "NAME", .help = "group of the recordings (parts of one run, split into several recordings)"},
-        {.name = "tag", .kind = CLI_LIST, .to = &tags, .value = "KEY=VALUE", .help = "tag for each recording; may be repeated"},
+        {.name = "tag", .kind = CLI_LIST, .to = &w.tags, .value = "KEY=VALUE", .help = "tag for each recording; may be repeated"},
         {.name = "replace", .kind = CLI_FLAG, .to = &p.options.replace, .help = "if a name is taken by other content, add a new revision"},
-        {.name = "recursive", .kind = CLI_FLAG, .to = &recursive, .help = "upload all recordings in a folder and its subfolders, named by their paths below it; without it a folder is one recording, as `ros2 bag record` leaves it"},
+        {.name = "recursive", .kind = CLI_FLAG, .to = &w.recursive, .help = "upload all recordings in a folder and its subfolders, named by their paths below it; without it a folder is one recording, as `ros2 bag record` leaves it"},
         {.name = "glob", .kind = CLI_LIST, .to = &p.globs, .value = "GLOB", .help = "of the files in folders only those whose name or path matches; may be repeated"},
         {.name = "dry-run", .kind = CLI_FLAG, .to = &p.dry_run, .help = "only print what would be uploaded, and as what"},
         {.name = "quiet", .kind = CLI_FLAG, .to = &p.quiet, .help = "print errors only"},
-        {.name = "jobs", .letter = 'j', .kind = CLI_UINT, .to = &jobs, .value = "N", .least = 1, .most = JOBS_MAX, .help = "recordings uploaded at once", .initial = "2"},
-        {.name = "retries", .kind = CLI_UINT, .to = &retries, .value = "N", .most = 1000, .help = "attempts without progress before giving up, with increasing pauses", .initial = "8"},
-        {.name = "token-file", .kind = CLI_TEXT, .to = &token_file, .value = "FILE", .help = "file with the token (default: the environment variable REEL_TOKEN)"},
+        {.name = "jobs", .letter = 'j', .kind = CLI_UINT, .to = &w.jobs, .value = "N", .least = 1, .most = JOBS_MAX, .help = "recordings uploaded at once", .initial = "2"},
+        {.name = "retries", .kind = CLI_UINT, .to = &w.retries, .value = "N", .most = 1000, .help = "attempts without progress before giving up, with increasing pauses", .initial = "8"},
+        {.name = "rate", .kind = CLI_TEXT, .to = &w.rate, .value = "RATE", .help = "send at most so much: 10M (bytes a second), 80Mbit"},
+        {.name = "rate-while", .kind = CLI_TEXT, .to = &w.rate_while, .value = "FILE=RATE", .help = "while this file exists, at most so much; 0: nothing"},
+        {.name = "watch", .kind = CLI_LIST, .to = &w.folders, .value = "DIR", .help = "upload what appears in this folder and its subfolders, one recording after another, until the program is ended; may be repeated"},
+        {.name = "still-time", .kind = CLI_DURATION, .to = &watch.still_s, .value = "DURATION", .initial = "10s", .most = DAY_S, .help = "with --watch: time without a write before a file is complete; one that is renamed is complete at once"},
+        {.name = "rescan-interval", .kind = CLI_DURATION, .to = &watch.rescan_s, .value = "DURATION", .initial = "30s", .least = 1, .most = DAY_S, .help = "with --watch: time between scans of folders in which nothing happens"},
+        {.name = "delete-after", .kind = CLI_DURATION, .to = &watch.delete_after_s, .value = "DURATION", .most = UINT64_C(36500) * DAY_S, .help = "with --watch: delete files that the server has had for so long, after it has confirmed their SHA-256; 0: at once (default: never)"},
+        {.name = "keep-free", .kind = CLI_TEXT, .to = &w.keep_free, .value = "SIZE|N%", .help = "with --watch: delete such files earlier, the oldest first, while less than this is free on their disk"},
+        {.name = "state", .kind = CLI_TEXT, .to = &watch.state, .value = "FILE", .help = "with --watch: file that lists what is uploaded (default: $STATE_DIRECTORY/push or ~/.local/state/reel/push)"},
+        {.name = "url", .kind = CLI_TEXT, .to = &w.url, .value = "URL", .help = "the server, where it is not the last argument (default: the environment variable REEL_URL)"},
+        {.name = "config", .kind = CLI_TEXT, .to = &w.config, .value = "FILE", .help = "file with further options, a line each: delete-after = 7d"},
+        {.name = "token-file", .kind = CLI_TEXT, .to = &w.token_file, .value = "FILE", .help = "file with the token (default: the environment variable REEL_TOKEN)"},
         {0},
     };
     /* clang-format on */
     struct reel_error err = {0};
-    if (!cli_options(&cli_push, options, 2, argc, argv, &first, &code)) {
+    if (!cli_settings(&cli_push, options, &sources, argc, argv, &first, &code)) {
         return code;
     }
-    const char *url = argv[argc - 1];
-    if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) {
+    const char *url = find_url(&w, argv, first, &argc);
+    bool watches = w.folders.count > 0;
+    AUTO_MEM char *rate_while = w.rate_while ? strdup(w.rate_while) : NULL;
+    if (!url || !client_is_url(url)) {
         return cli_misused(&cli_push, "the last argument must be the server's address: http://… or https://…");
     }
-    if (!cli_tags(&tags, NULL, &err)) {
+    if (!watches && first == argc) {
+        return cli_misused(&cli_push, "file argument missing");
+    }
+    if (watches && (p.dry_run || p.options.group)) {
+        return cli_misused(&cli_push, "--watch goes without --dry-run and --group");
+    }
+    if (!cli_tags(&w.tags, NULL, &err) || !read_rates(&w, rate_while, &rate, &err) ||
+        !read_keep_free(w.keep_free, &watch, &err)) {
         return cli_misused(&cli_push, "%s", err.text);
     }
     AUTO_MEM char *api = push_http_api(url);
-    if (!api || !push_http_token(token_file, token, &err)) {
+    if (!api || !push_http_token(w.token_file, token, &err)) {
         return api ? cli_fail(&cli_push, NULL, &err) : CLI_FAILED;
     }
     p.options.api = api;
-    p.options.tags = tags.items;
-    p.options.retries = (unsigned)retries;
+    p.options.tags = w.tags.items;
+    p.options.retries = (unsigned)w.retries;
+    p.options.rate = w.rate || w.rate_while ? &rate : NULL;
     p.token = token[0] ? token : NULL;
+    watch.deletes = watch.delete_after_s != UINT64_MAX;
     cli_catch_interrupt();
-    return push_paths(&p, argv + first, (uint32_t)(argc - 1 - first), recursive, jobs);
+    uint32_t n = (uint32_t)(argc - first);
+    return watches ? push_watching(&p, &watch, &w.folders, argv + first, n)
+                   : push_paths(&p, argv + first, n, w.recursive, w.jobs);
 }
 
 const struct cli_command cli_push = {
     .name = "push",
-    .arguments = "FILE…|FOLDER… URL [OPTION]…",
-    .summary = "upload files to a server; run again to resume",
+    .arguments = "FILE…|FOLDER… URL [OPTION]… | --watch DIR… URL [OPTION]…",
+    .summary = "upload files to a server; run again to resume, or watch folders",
     .details = "URL is the server's address: http://host:8040. After any interruption, run the same command again: it "
                "resumes, and files that\n"
                "the server already has are not sent again, unless they are small. Files that belong together become "
                "one recording. Prints one\n"
-               "line for each file. If a file fails, the others are still uploaded, and the exit status is 1.",
+               "line for each file. If a file fails, the others are still uploaded, and the exit status is 1.\n"
+               "With --watch, files are uploaded as they are completed: those with tags (FILE.tags, a line KEY=VALUE "
+               "each) first, then those up to\n"
+               "16 MiB, then by age. Recordings are named by their paths below DIR.",
     .run = cmd_push_run,
 };

@@ -10,8 +10,8 @@
 #include "base/grow.h"
 #include "cli/cli.h"
 #include "cli/record_follow.h"
-#include "cli/record_remote.h"
 #include "cli/record_socket.h"
+#include "cli/record_spool.h"
 #include "convert/conversion.h"
 #include "convert/split.h"
 #include "formats/rows/append.h"
@@ -41,7 +41,7 @@ struct request {
 struct recording {
     struct reel_recorder *recorder;
     struct reel_rows *rows;
-    struct record_remote *remote;
+    struct record_spool *spool;
     struct record_socket *socket; /* where they come from; NULL: the standard input */
     int64_t synced_ns;
     uint64_t messages;
@@ -49,7 +49,7 @@ struct recording {
 static void recording_done(struct recording *r) {
     reel_rows_free(r->rows);
     reel_recorder_free(r->recorder);
-    record_remote_free(r->remote);
+    record_spool_free(r->spool);
     record_socket_free(r->socket);
 }
 
@@ -61,8 +61,8 @@ static bool record_append(struct recording *r, enum reel_row_media medium, struc
                           struct reel_error *err) {
     struct reel_rows_added added;
     int64_t now = reel_now_ns();
-    if (r->remote) {
-        return record_remote_append(r->remote, rows, err);
+    if (r->spool) {
+        return record_spool_append(r->spool, rows, err);
     }
     if (!reel_rows_append(r->rows, medium, rows, now, &added, err)) {
         return false;
@@ -201,6 +201,20 @@ static bool record_file(const struct request *q, const struct reel_writer *write
     return good || reel_error_pass(err, &why);
 }
 
+/* The file is what is kept while the link is cut. */
+static bool follow_remote(const struct record_remote_options *options, const char *file, int64_t idle_ns,
+                          struct reel_error *err) {
+    AUTO(record_remote_free) struct record_remote *remote = record_remote_open(options, err);
+    struct reel_error why = {0};
+    uint64_t messages = 0;
+    if (!remote) {
+        return false;
+    }
+    fprintf(stderr, "reel record: recording %s\n", record_remote_id(remote));
+    bool good = record_follow(remote, file, idle_ns, &messages, &why);
+    return record_remote_finish(remote, err) && (good || reel_error_pass(err, &why));
+}
+
 static bool record_remote(const struct request *q, struct reel_error *err) {
     int64_t idle_ns = 0;
     if (q->idle && !reel_duration_parse(q->idle, &idle_ns, err)) {
@@ -212,15 +226,17 @@ static bool record_remote(const struct request *q, struct reel_error *err) {
                                                   .token_file = q->token_file,
                                                   .media_type = media_types[q->input],
                                                   .go_on = record_go_on};
-    AUTO_STRUCT(recording_done) struct recording r = {.remote = record_remote_open(&options, err)};
-    if (!r.remote) {
+    if (q->follow_file) {
+        return follow_remote(&options, q->follow_file, idle_ns, err);
+    }
+    AUTO_STRUCT(recording_done) struct recording r = {.spool = record_spool_open(&options, media[q->input], err)};
+    if (!r.spool) {
         return false;
     }
-    fprintf(stderr, "reel record: recording %s\n", record_remote_id(r.remote));
+    fprintf(stderr, "reel record: recording %s\n", record_spool_id(r.spool));
     struct reel_error why = {0};
-    bool good = q->follow_file ? record_follow(r.remote, q->follow_file, idle_ns, &r.messages, &why)
-                               : record_input(&r, media[q->input], &why);
-    return record_remote_finish(r.remote, err) && (good || reel_error_pass(err, &why));
+    bool good = record_input(&r, media[q->input], &why);
+    return record_spool_finish(r.spool, err) && (good || reel_error_pass(err, &why));
 }
 
 /* The options of the format's own, checked before the recording begins. */

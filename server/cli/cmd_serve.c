@@ -193,12 +193,14 @@ static void config_done(struct app_config *config) {
 #define FLAG(...)
 #define CHOICE(...)
 #define NUMBER(...)
+#define DURATION(...)
 #include "serve_options.inc"
 #undef TEXT
 #undef LIST
 #undef FLAG
 #undef CHOICE
 #undef NUMBER
+#undef DURATION
 }
 
 /* clang-format off */
@@ -211,6 +213,9 @@ static void config_done(struct app_config *config) {
 #define NUMBER(type, member, name_, value_, initial_, unit_, least_, most_, help_) \
     {.name = name_, .kind = CLI_UINT, .to = &config.member, .narrow = sizeof(type) == sizeof(unsigned), .value = value_, \
      .initial = initial_, .unit = unit_, .least = least_, .most = most_, .help = help_},
+#define DURATION(member, name_, initial_, least_, most_, help_) \
+    {.name = name_, .kind = CLI_DURATION, .to = &config.member, .narrow = true, .value = "DURATION", \
+     .initial = initial_, .least = least_, .most = most_, .help = help_},
 /* clang-format on */
 
 static bool is_web_address(const char *text) {

@@ -9,14 +9,13 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "base/digest.h"
 #include "base/disk.h"
-#include "base/grow.h"
 #include "base/hex.h"
 #include "cli/cli.h"
+#include "cli/push_file.h"
 #include "syntax/base64.h"
 
-enum { PAGE_BYTES_MAX = 64 << 20, PIECE = 1 << 20, ETAG_ROOM = 64 };
+enum { ETAG_ROOM = 64 };
 
 static bool go_on(void) {
     return !cli_interrupted();
@@ -37,77 +36,15 @@ void download_done(struct download *d) {
     free(d->api);
 }
 
-bool download_refuse(const struct push_answer *a, struct reel_error *err) {
-    json_auto_t *problem = json_loads(a->body, 0, NULL);
-    const char *detail = json_string_value(json_object_get(problem, "detail"));
-    return reel_fail(err, REEL_IO, "the server answers %ld%s%.300s", a->status, detail ? ": " : "",
-                     detail ? detail : "");
-}
-
-struct exchange {
-    const char *body; /* that is left to send */
-    size_t size;
-    struct grow answer;
-};
-
-static bool send_body(void *context, void *buffer, size_t size, size_t *got) {
-    struct exchange *x = context;
-    *got = x->size < size ? x->size : size;
-    memcpy(buffer, x->body, *got);
-    x->body += *got;
-    x->size -= *got;
-    return true;
-}
-
-static bool collect(void *context, const void *data, size_t size, struct reel_error *err) {
-    struct grow *page = &((struct exchange *)context)->answer;
-    if (page->size + size > PAGE_BYTES_MAX) {
-        return reel_fail(err, REEL_LIMIT, "a page of the list has more than %d MiB", PAGE_BYTES_MAX >> 20);
-    }
-    grow_put(page, data, size);
-    return !page->failed || reel_fail_memory(err);
-}
-
 json_t *download_json(struct download *d, const char *url, const char *body, struct reel_error *err) {
-    struct exchange x = {.body = body, .size = body ? strlen(body) : 0};
-    const struct push_request q = {.method = body ? "POST" : "GET",
-                                   .url = url,
-                                   .headers = {"Accept: application/json", "Prefer: wait=30"},
-                                   .read = body ? send_body : NULL,
-                                   .length = x.size,
-                                   .write = collect,
-                                   .context = &x};
-    bool good =
-        push_http_do(d->http, &q, &d->answer, err) && (d->answer.status == 200 || download_refuse(&d->answer, err));
-    json_t *json = good ? json_loadb((const char *)x.answer.data, x.answer.size, 0, NULL) : NULL;
-    free(x.answer.data);
-    if (good && !json) {
-        reel_fail(err, REEL_DAMAGED, "the answer is no JSON");
+    json_t *json = push_http_json(d->http, url, body, true, &d->answer, err);
+    if (!json && err->code == REEL_OK) {
+        push_http_refused(&d->answer, err);
     }
     return json;
 }
 
 /* ---- files */
-
-static bool hash_file(int fd, char hex[65], struct reel_error *err) {
-    AUTO_MEM uint8_t *piece = malloc(PIECE);
-    struct digest hash;
-    ssize_t n = piece ? 1 : -1;
-    off_t at = 0;
-    if (!piece) {
-        return reel_fail_memory(err);
-    }
-    digest_start(&hash, DIGEST_SHA256);
-    for (; n > 0; at += n) {
-        n = pread(fd, piece, PIECE, at);
-        if (n < 0 || cli_interrupted()) {
-            return n < 0 ? reel_fail_errno(err, "cannot be read") : reel_fail(err, REEL_CANCELLED, "interrupted");
-        }
-        digest_add(&hash, piece, (size_t)n);
-    }
-    digest_end_hex(&hash, hex);
-    return true;
-}
 
 /* Whether the file is there with this digest. */
 static bool is_there(const char *path, const char *sha256, uint64_t size, struct reel_error *err) {
@@ -115,7 +52,7 @@ static bool is_there(const char *path, const char *sha256, uint64_t size, struct
     struct stat st;
     char hex[65];
     return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == size &&
-           hash_file(fd, hex, err) && strcmp(hex, sha256) == 0;
+           push_file_hash(fd, go_on, hex, err) && strcmp(hex, sha256) == 0;
 }
 
 /* The entity tag of originals is their digest. */
@@ -142,15 +79,8 @@ static bool make_folders(char *path, size_t from, struct reel_error *err) {
     return true;
 }
 
-struct receiving {
-    int fd;
-    struct download *download;
-};
-
 static bool receive(void *context, const void *data, size_t size, struct reel_error *err) {
-    struct receiving *in = context;
-    in->download->bytes += size;
-    return disk_write_all(in->fd, data, size) || reel_fail_errno(err, "cannot be written");
+    return disk_write_all(*(int *)context, data, size) || reel_fail_errno(err, "cannot be written");
 }
 
 /* The rest of the file, behind what is there. */
@@ -167,23 +97,26 @@ static bool receive_rest(struct download *d, int fd, const char *url, const char
     }
     snprintf(range, sizeof range, "Range: bytes=%llu-", (unsigned long long)have);
     snprintf(if_range, sizeof if_range, "If-Range: %s", etag);
-    struct receiving in = {.fd = fd, .download = d};
-    struct push_request q = {.method = "GET", .url = url, .write = receive, .context = &in};
+    struct push_request q = {.method = "GET", .url = url, .write = receive, .context = &fd};
     if (have > 0) {
         q.headers[0] = range;
         q.headers[1] = if_range;
         q.wants_part = true;
     }
     return push_http_do(d->http, &q, &d->answer, err) &&
-           (d->answer.status == (have > 0 ? 206 : 200) || download_refuse(&d->answer, err));
+           (d->answer.status == (have > 0 ? 206 : 200) || push_http_refused(&d->answer, err));
 }
 
 bool download_file(struct download *d, char *path, const char *url, const char *sha256, uint64_t size,
                    struct reel_error *err) {
     AUTO_MEM char *part = disk_adjacent(path, ".part");
-    char hex[65];
+    char hex[65], text[16];
     if (is_there(path, sha256, size, err)) {
         d->skipped++;
+        return true;
+    }
+    if (d->dry_run) {
+        printf("%s would be received (%s)\n", path, cli_size_text(size, text));
         return true;
     }
     if (!part) {
@@ -195,7 +128,7 @@ bool download_file(struct download *d, char *path, const char *url, const char *
     if (fd < 0) {
         return err->code != REEL_OK ? false : reel_fail_errno(err, "%s", part);
     }
-    if ((size > 0 && !receive_rest(d, fd, url, sha256, size, err)) || !hash_file(fd, hex, err)) {
+    if ((size > 0 && !receive_rest(d, fd, url, sha256, size, err)) || !push_file_hash(fd, go_on, hex, err)) {
         return false;
     }
     if (strcmp(hex, sha256) != 0) {

@@ -13,13 +13,12 @@ struct download {
     struct push_http *http;
     struct push_answer answer; /* the last one */
     uint32_t received, skipped, failed;
-    uint64_t bytes;
+    bool dry_run; /* files are not received, only named on stdout */
 };
 bool download_open(struct download *d, const char *token_file, const char *address, struct reel_error *err);
 bool download_folder(const struct download *d, struct reel_error *err); /* makes the folder */
 void download_done(struct download *d);
 
-bool download_refuse(const struct push_answer *a, struct reel_error *err); /* says what the server says */
 /* The answer 200 to GET, or with a body to POST; a new reference, NULL with err. */
 json_t *download_json(struct download *d, const char *url, const char *body, struct reel_error *err);
 /* Receives a file as NAME.part, checks its digest and gives it its name; one that is there is skipped. `path` begins

@@ -57,6 +57,7 @@ static char *folder_name_of(const char *path) {
 /* A recording is named by its path below the folder that was given; the one that fills a folder is named as that. */
 static char *name_in_folder(const struct gathering *g, const char *folder, const char *main_file, bool by_folder) {
     size_t given = strlen(g->given);
+    by_folder = by_folder && !(g->options->own_names && strcmp(folder, g->given) == 0);
     const char *path = by_folder ? folder : main_file, *below = path + given + strspn(path + given, "/");
     return strdup(*below ? below : g->given_name);
 }

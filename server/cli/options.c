@@ -6,10 +6,12 @@
 
 #include "base/c_locale.h"
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "catalog/notes.h"
 #include "cli/cli.h"
 
 enum { OPTIONS_MAX = CLI_OPTIONS_MAX, HELP_COLUMN = 28 };
+static const int64_t SECOND_NS = 1000000000;
 
 int cli_fail(const struct cli_command *command, const char *subject, const struct reel_error *err) {
     size_t n = subject ? strlen(subject) : 0;
@@ -73,12 +75,22 @@ static void cli_print_help(const struct cli_command *command, const struct cli_o
     }
     puts("");
     for (const struct cli_option *o = options; o->name; o++) {
-        print_option(o);
+        if (o->help) {
+            print_option(o);
+        }
     }
     print_option(&(struct cli_option){.name = "help", .kind = CLI_FLAG, .help = "print this help"});
 }
 
 /* ---- values */
+
+static void store_number(const struct cli_option *o, uint64_t value) {
+    if (o->narrow) {
+        *(unsigned *)o->to = (unsigned)value;
+    } else {
+        *(uint64_t *)o->to = value;
+    }
+}
 
 static bool read_uint(const struct cli_option *o, const char *text, struct reel_error *err) {
     char *end;
@@ -91,12 +103,24 @@ static bool read_uint(const struct cli_option *o, const char *text, struct reel_
                            : reel_fail(err, REEL_ARGUMENT, "\"%s\" is not a whole number%s", text,
                                        o->least > 0 ? " above 0" : "");
     }
-    value *= o->unit > 0 ? o->unit : 1;
-    if (o->narrow) {
-        *(unsigned *)o->to = (unsigned)value;
-    } else {
-        *(uint64_t *)o->to = value;
+    store_number(o, value * (o->unit > 0 ? o->unit : 1));
+    return true;
+}
+
+static bool read_duration(const struct cli_option *o, const char *text, struct reel_error *err) {
+    uint64_t bare;
+    int64_t ns = 0;
+    if (number_u64(text, &bare) && !__builtin_mul_overflow(bare, o->unit > 0 ? o->unit : 1, &bare) &&
+        bare < INT64_MAX / SECOND_NS) {
+        ns = (int64_t)bare * SECOND_NS;
+    } else if (!reel_duration_parse(text, &ns, err)) {
+        return false;
     }
+    if (ns < (int64_t)o->least * SECOND_NS || (o->most > 0 && ns / SECOND_NS > (int64_t)o->most)) {
+        return reel_fail(err, REEL_ARGUMENT, "\"%s\" is not a duration from %llus to %llus", text,
+                         (unsigned long long)o->least, (unsigned long long)o->most);
+    }
+    store_number(o, (uint64_t)((ns + SECOND_NS - 1) / SECOND_NS));
     return true;
 }
 
@@ -142,6 +166,8 @@ bool cli_read_value(const struct cli_option *o, const char *text, int most, stru
         return options_add_text(o->to, text, most, err);
     case CLI_UINT:
         return read_uint(o, text, err);
+    case CLI_DURATION:
+        return read_duration(o, text, err);
     case CLI_TIME:
         time->given = true;
         time->text = text;

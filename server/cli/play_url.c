@@ -1,10 +1,8 @@
 /* See play_url.h. The options become the parameters of GET /recordings/{id}/play. */
 #include "cli/play_url.h"
 
-#include <jansson.h>
 #include <string.h>
 
-#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
@@ -13,10 +11,6 @@
 
 enum { ID_SIZE = 32 };
 static const char collection[] = "/recordings/";
-
-bool play_is_url(const char *text) {
-    return ascii_ncasecmp(text, "http://", 7) == 0 || ascii_ncasecmp(text, "https://", 8) == 0;
-}
 
 static void play_url_put_text(struct grow *out, const char *text) {
     grow_put(out, text, strlen(text));
@@ -92,16 +86,6 @@ static bool play_url_go_on(void) {
     return !cli_interrupted();
 }
 
-static bool play_url_refused(const struct push_answer *a, struct reel_error *err) {
-    json_auto_t *problem = json_loads(a->body, 0, NULL);
-    const char *detail = json_string_value(json_object_get(problem, "detail"));
-    return reel_fail(err,
-                     a->status == 400   ? REEL_ARGUMENT
-                     : a->status == 404 ? REEL_NOT_FOUND
-                                        : REEL_IO,
-                     "%.300s (%ld)", detail ? detail : "the server refused it", a->status);
-}
-
 bool play_url(const char *url, const struct play_url_options *options, struct reel_error *err) {
     char token[PUSH_TOKEN_MAX];
     AUTO_MEM struct push_answer *answer = calloc(1, sizeof *answer); /* 64 KiB */
@@ -117,5 +101,5 @@ bool play_url(const char *url, const struct play_url_options *options, struct re
     AUTO_MEM uint8_t *text = address.data;
     const struct push_request q = {
         .method = "GET", .url = (const char *)text, .write = options->write, .context = options->context};
-    return good && push_http_do(http, &q, answer, err) && (answer->status == 200 || play_url_refused(answer, err));
+    return good && push_http_do(http, &q, answer, err) && (answer->status == 200 || push_http_refused(answer, err));
 }

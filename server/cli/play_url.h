@@ -14,7 +14,6 @@ struct play_url_options {
 };
 
 /* http://host/api/v1/recordings/ID, or the address of the recording's page. */
-bool play_is_url(const char *text);
 bool play_url(const char *url, const struct play_url_options *options, struct reel_error *err);
 
 #endif

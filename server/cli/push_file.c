@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "base/hex.h"
-#include "cli/cli.h"
+#include "cli/push_rate.h"
 #include "json_whole.h"
 #include "syntax/base64.h"
 
@@ -34,9 +34,8 @@ struct push {
     int fd;
     uint64_t size, at;  /* at: next byte to send */
     uint64_t counted;   /* of *sent */
-    struct digest hash; /* of the file's first `hashed` bytes */
-    uint64_t hashed;
-    char sha256[65]; /* once the whole file is hashed; else "" */
+    struct digest hash; /* of the file's first hash.size bytes */
+    char sha256[65];    /* once the whole file is hashed; else "" */
     char key[96];
     char *metadata;
     char location[1024], recording[1024];
@@ -73,7 +72,7 @@ static bool hash_up_to(struct push *p, uint64_t end, struct reel_error *err) {
             return n == 0 ? reel_fail(err, REEL_CHANGED, "the file became shorter")
                           : reel_fail_errno(err, "cannot be read");
         }
-        if (cli_interrupted()) {
+        if (!p->options->go_on()) {
             return reel_fail(err, REEL_CANCELLED, "interrupted");
         }
         hash_more(p, p->hash.size, buffer, (size_t)n);
@@ -152,8 +151,10 @@ static bool make_key(struct push *p, const struct stat *st, struct reel_error *e
     if (!realpath(p->file->path, whole)) {
         return reel_fail_errno(err, "cannot be found");
     }
-    int n = asprintf(&text, "%s\n%s\n%lld\n%lld.%09ld\n%s", host, whole, (long long)st->st_size,
-                     (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, p->metadata);
+    const char *agent = p->options->agent;
+    int n = asprintf(&text, "%s\n%s\n%lld\n%lld.%09ld\n%s%s%s", host, whole, (long long)st->st_size,
+                     (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, p->metadata, agent ? "\n" : "",
+                     agent ? agent : "");
     if (n < 0) {
         text = NULL;
         return reel_fail_memory(err);
@@ -177,22 +178,8 @@ static bool push_file_open_file(struct push *p, struct reel_error *err) {
 
 /* ---- responses */
 
-static bool set_problem(const struct push_answer *a, struct reel_error *err) {
-    json_t *problem = json_loads(a->body, 0, NULL);
-    const char *detail = json_string_value(json_object_get(problem, "detail"));
-    reel_fail(err, a->status == 409 ? REEL_CONFLICT : REEL_ARGUMENT, "the server answered %ld%s%s", a->status,
-              detail ? ": " : "", detail ? detail : "");
-    json_decref(problem);
-    return false;
-}
-
-static bool is_transient(long status) {
-    return status == 408 || status == 423 || status == 429 || status == 500 || status == 502 || status == 503 ||
-           status == 504;
-}
-
 /* Whether one of the recording's files has this content. */
-static bool has_content(const json_t *recording, const char *sha256) {
+bool push_file_has_content(const json_t *recording, const char *sha256) {
     size_t i;
     json_t *part;
     json_array_foreach(json_object_get(recording, "parts"), i, part) {
@@ -211,6 +198,10 @@ static void set_result(struct push *p, const json_t *recording, const char *how)
     const char *collection = json_string_value(json_object_get(recording, "collection")),
                *state = json_string_value(json_object_get(recording, "state"));
     bool scanning = state && strcmp(state, "scanning") == 0;
+    const char *verified = p->sha256[0] && push_file_has_content(recording, p->sha256) ? id : NULL;
+    snprintf(p->file->sha256, sizeof p->file->sha256, "%s", verified ? p->sha256 : "");
+    snprintf(p->file->id, sizeof p->file->id, "%s", verified ? verified : "");
+    p->file->verified_s = p->answer.date_s;
     snprintf(p->file->text, sizeof p->file->text, "%s as %.80s/%.80s%s, id %.40s", how, collection ? collection : "?",
              name ? name : "?", scanning ? ", being scanned" : "", id ? id : "?");
 }
@@ -228,8 +219,8 @@ static bool request(struct push *p, const char *method, const char *url, const c
 enum step { STEP_FAILED, STEP_RETRY, STEP_NEXT, STEP_DONE };
 
 static enum step push_file_refused(const struct push_answer *a, struct reel_error *err) {
-    set_problem(a, err);
-    return is_transient(a->status) ? STEP_RETRY : STEP_FAILED;
+    push_http_refused(a, err);
+    return push_http_is_transient(a->status) ? STEP_RETRY : STEP_FAILED;
 }
 
 static enum step name_is_taken(const struct push *p, struct reel_error *err) {
@@ -248,30 +239,29 @@ static enum step check_existing(struct push *p, struct reel_error *err) {
         reel_fail_memory(err);
         return STEP_FAILED;
     }
-    if (!request(p, "GET", url, NULL, NULL, NULL, err)) {
-        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
+    json_auto_t *recording = push_http_json(p->http, url, NULL, false, &p->answer, err);
+    if (err->code != REEL_OK) {
+        return err->code == REEL_IO ? STEP_RETRY : STEP_FAILED;
     }
-    if (is_transient(p->answer.status) || p->answer.status == 401 || p->answer.status == 403) {
+    if (push_http_is_transient(p->answer.status) || p->answer.status == 401 || p->answer.status == 403) {
         return push_file_refused(&p->answer, err);
     }
     if (p->answer.status != 200) {
         return STEP_NEXT;
     }
-    json_t *recording = json_loads(p->answer.body, 0, NULL);
     enum step step = STEP_NEXT;
     bool same_size = p->file->part_of ||
                      json_integer_value(json_object_get(recording, "size")) == (json_int_t)p->size ||
                      json_array_size(json_object_get(recording, "parts")) > 1;
     if (recording && same_size && !hash_all(p, err)) {
         step = STEP_FAILED;
-    } else if (recording && same_size && has_content(recording, p->sha256)) {
+    } else if (recording && same_size && push_file_has_content(recording, p->sha256)) {
         set_result(p, recording, "already stored");
         p->file->already_stored = true;
         step = STEP_DONE;
     } else if (recording && !p->file->part_of && !p->options->replace) {
         step = name_is_taken(p, err);
     }
-    json_decref(recording);
     return step;
 }
 
@@ -333,8 +323,8 @@ static enum step send_small(struct push *p, struct reel_error *err) {
     if (!hash_all(p, err)) {
         return STEP_FAILED;
     }
-    json_auto_t *recording = json_loads(p->answer.body, 0, NULL);
-    if (recording && p->answer.body_size < PUSH_BODY_MAX && !has_content(recording, p->sha256)) {
+    json_auto_t *recording = p->answer.body_size < PUSH_BODY_MAX ? json_loads(p->answer.body, 0, NULL) : NULL;
+    if (recording && !push_file_has_content(recording, p->sha256)) {
         reel_fail(err, REEL_CHANGED,
                   "the server received other bytes than were read here: the file may have changed; push it again");
         return STEP_FAILED;
@@ -404,9 +394,10 @@ static enum step send_rest(struct push *p, struct reel_error *err) {
         return own || network.code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
     }
     if (p->answer.status != 204 && p->answer.status != 200) {
-        set_problem(&p->answer, err);
-        return is_transient(p->answer.status) || (p->answer.status == 409 && p->answer.offset >= 0) ? STEP_RETRY
-                                                                                                    : STEP_FAILED;
+        push_http_refused(&p->answer, err);
+        return push_http_is_transient(p->answer.status) || (p->answer.status == 409 && p->answer.offset >= 0)
+                   ? STEP_RETRY
+                   : STEP_FAILED;
     }
     strcpy(p->recording, p->answer.content_location);
     return STEP_NEXT;
@@ -417,10 +408,10 @@ static enum step verify(struct push *p, struct reel_error *err) {
     if (!p->recording[0] || !hash_all(p, err)) {
         return STEP_FAILED;
     }
-    if (!request(p, "GET", p->recording, NULL, NULL, NULL, err)) {
-        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
+    json_auto_t *recording = push_http_json(p->http, p->recording, NULL, false, &p->answer, err);
+    if (err->code != REEL_OK) {
+        return err->code == REEL_IO ? STEP_RETRY : STEP_FAILED;
     }
-    json_t *recording = p->answer.status == 200 ? json_loads(p->answer.body, 0, NULL) : NULL;
     const char *state = json_string_value(json_object_get(recording, "state"));
     enum step step = STEP_DONE;
     if (p->answer.status == 404 || (state && strcmp(state, "trashed") == 0)) { /* uploaded by an earlier run and deleted
@@ -429,24 +420,36 @@ static enum step verify(struct push *p, struct reel_error *err) {
         p->location[0] = '\0';
     } else if (!recording) {
         step = push_file_refused(&p->answer, err);
-    } else if (p->answer.body_size < PUSH_BODY_MAX && !has_content(recording, p->sha256)) {
+    } else if (!push_file_has_content(recording, p->sha256)) {
         reel_fail(err, REEL_CHANGED,
                   "the server received other bytes than were read here: the file may have changed; push it again");
         step = STEP_FAILED;
     } else {
         set_result(p, recording, "added");
     }
-    json_decref(recording);
     return step;
 }
 
-static bool pause_before(unsigned failures) {
-    unsigned seconds = failures > 5 ? WAIT_LONGEST_S : 1u << (failures - 1);
-    seconds = seconds < WAIT_LONGEST_S ? seconds : WAIT_LONGEST_S;
-    for (unsigned tenths = 0; tenths < 10 * seconds && !cli_interrupted(); tenths++) {
+static bool pause_for_tenths(const struct push *p, unsigned tenths) {
+    for (; tenths > 0 && p->options->go_on(); tenths--) {
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }
-    return !cli_interrupted();
+    return p->options->go_on();
+}
+
+static bool pause_before(const struct push *p, unsigned failures) {
+    unsigned seconds = failures > 5 ? WAIT_LONGEST_S : 1u << (failures - 1);
+    return pause_for_tenths(p, 10 * (seconds < WAIT_LONGEST_S ? seconds : WAIT_LONGEST_S));
+}
+
+/* While --rate-while stops everything, requests do not stay open: the server would end them. */
+static bool wait_while_paused(const struct push *p) {
+    while (p->options->rate && push_rate_is_paused(p->options->rate)) {
+        if (!pause_for_tenths(p, 2)) {
+            return false;
+        }
+    }
+    return p->options->go_on();
 }
 
 static enum step attempt(struct push *p, bool *checked, struct reel_error *err) {
@@ -471,17 +474,21 @@ bool push_file(struct push_http *http, const struct push_options *options, struc
     if (!push_file_open_file(&p, err)) {
         return false;
     }
-    for (unsigned failures = 0; !cli_interrupted();) {
+    push_http_limit(http, options->rate);
+    for (unsigned failures = 0; wait_while_paused(&p);) {
         uint64_t before = p.counted;
         *err = (struct reel_error){0};
         enum step step = attempt(&p, &checked, err);
+        if (step == STEP_FAILED && err->code == REEL_CANCELLED && options->go_on()) {
+            continue; /* paused meanwhile */
+        }
         if (step == STEP_DONE || step == STEP_FAILED) {
             atomic_fetch_add(sent, step == STEP_DONE ? p.size - p.counted : 0);
             return step == STEP_DONE ||
                    (err->code == REEL_OK ? reel_fail(err, REEL_IO, "invalid response from the server") : false);
         }
         failures = p.counted > before ? 1 : failures + 1;
-        if (failures > options->retries || !pause_before(failures)) {
+        if (failures > options->retries || !pause_before(&p, failures)) {
             return err->code == REEL_OK ? reel_fail(err, REEL_IO, "no response from the server") : false;
         }
     }

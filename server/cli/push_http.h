@@ -3,8 +3,8 @@
 #ifndef SERVER_CLI_PUSH_HTTP_H
 #define SERVER_CLI_PUSH_HTTP_H
 
+#include <jansson.h>
 #include <stddef.h>
-
 #include <stdint.h>
 
 #include "reel/cleanup.h"
@@ -38,9 +38,21 @@ struct push_answer {
     char location[1024], content_location[1024]; /* as absolute addresses; "": absent */
     char body[PUSH_BODY_MAX + 1];                /* truncated to this size */
     size_t body_size;
+    int64_t date_s; /* Date, since 1970; 0: absent */
 };
 /* False: no response (REEL_IO), or read() or go_on() cancelled (REEL_CANCELLED). */
 bool push_http_do(struct push_http *h, const struct push_request *q, struct push_answer *out, struct reel_error *err);
+/* Whether a response to be asked for again later: the server, or a proxy, is busy or away. */
+bool push_http_is_transient(long status);
+/* "the server answered 404: …", with the detail of its answer; always false. */
+bool push_http_refused(const struct push_answer *a, struct reel_error *err);
+struct push_rate;
+/* The answer of JSON, of at most 64 MiB, to GET, or with a body to POST; `waits`: also for what the server
+ * has to work out first. NULL: `out` has the status of another answer than 200, or `err` is set (REEL_DAMAGED:
+ * it is no JSON). */
+json_t *push_http_json(struct push_http *h, const char *url, const char *body, bool waits, struct push_answer *out,
+                       struct reel_error *err);
+void push_http_limit(struct push_http *h, struct push_rate *rate); /* of the bodies it sends; must outlive it */
 enum { PUSH_TOKEN_MAX = 4096 };
 /* The token from a file, or from the environment (REEL_TOKEN): other users could see one on the command line. */
 bool push_http_token(const char *file, char token[PUSH_TOKEN_MAX], struct reel_error *err);

@@ -9,8 +9,9 @@
 
 #include "base/cleanup.h"
 #include "cli/push_http.h"
+#include "reel/time.h"
 
-enum { PAUSE_MAX_S = 30, URL_ROOM = 2048 };
+enum { PAUSE_MAX_S = 30, URL_ROOM = 2048, PARTS_MAX = 1000 };
 
 struct record_remote {
     struct record_remote_options options;
@@ -18,6 +19,7 @@ struct record_remote {
     struct push_answer answer; /* 64 KiB */
     char *api, id[33];
     uint64_t batches;
+    unsigned part; /* of the name: NAME-2, NAME-3 … */
 };
 
 /* Ctrl-C ends what is recorded; the recording is finished all the same. push_http asks without a context, and there is
@@ -41,16 +43,6 @@ static bool read_body(void *context, void *buffer, size_t size, size_t *got) {
     b->left.data += *got;
     b->left.size -= *got;
     return true;
-}
-
-static bool record_remote_refused(const struct push_answer *a, struct reel_error *err) {
-    json_auto_t *problem = json_loads(a->body, 0, NULL);
-    const char *detail = json_string_value(json_object_get(problem, "detail"));
-    return reel_fail(err,
-                     a->status == 400 || a->status == 422 ? REEL_ARGUMENT
-                     : a->status == 409                   ? REEL_CONFLICT
-                                                          : REEL_IO,
-                     "%.300s (%ld)", detail ? detail : "the server refused it", a->status);
 }
 
 /* Waits longer after each failure; false: interrupted. */
@@ -78,24 +70,35 @@ static bool ask(struct record_remote *r, struct push_request *q, struct reel_byt
         q->length = body.size;
         bool answered = push_http_do(r->http, q, &r->answer, &why);
         if (answered && !is_passing(&r->answer)) {
-            return r->answer.status < 300 || record_remote_refused(&r->answer, err);
+            return r->answer.status < 300 || push_http_refused(&r->answer, err);
         }
         if (!patient || why.code == REEL_CANCELLED || !pause_after(failures)) {
-            return answered ? record_remote_refused(&r->answer, err) : reel_error_pass(err, &why);
+            return answered ? push_http_refused(&r->answer, err) : reel_error_pass(err, &why);
         }
     }
 }
 
-static bool record_remote_create(struct record_remote *r, struct reel_error *err) {
-    char url[URL_ROOM];
-    AUTO_MEM char *name = push_http_escape(r->http, r->options.name);
+/* "run-2.mcap"; malloc'd. */
+static char *part_name(const char *name, unsigned part) {
+    const char *dot = strrchr(name, '.');
+    size_t stem = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+    char *out = NULL;
+    return asprintf(&out, "%.*s-%u%s", (int)stem, name, part, name + stem) < 0 ? NULL : out;
+}
+
+static bool record_remote_create(struct record_remote *r, bool patient, struct reel_error *err) {
+    const char *given = r->options.name;
+    AUTO_MEM char *part = r->part > 1 ? part_name(given, r->part) : strdup(given);
+    AUTO_MEM char *name = part ? push_http_escape(r->http, part) : NULL, *group = push_http_escape(r->http, given);
     AUTO_MEM char *collection = push_http_escape(r->http, r->options.collection ? r->options.collection : "default");
-    if (!name || !collection) {
+    AUTO_MEM char *url = NULL;
+    if (!name || !group || !collection ||
+        asprintf(&url, "%s/recordings?live=true&name=%s&collection=%s%s%s", r->api, name, collection,
+                 r->part > 1 ? "&group=" : "", r->part > 1 ? group : "") < 0) {
         return reel_fail_memory(err);
     }
-    snprintf(url, sizeof url, "%s/recordings?live=true&name=%s&collection=%s", r->api, name, collection);
     struct push_request q = {.method = "POST", .url = url};
-    if (!ask(r, &q, (struct reel_bytes){0}, false, err)) {
+    if (!ask(r, &q, (struct reel_bytes){0}, patient, err)) {
         return false;
     }
     json_auto_t *answer = json_loads(r->answer.body, 0, NULL);
@@ -104,7 +107,7 @@ static bool record_remote_create(struct record_remote *r, struct reel_error *err
     return strlen(r->id) == 32 || reel_fail(err, REEL_IO, "this is no server of recordings: its answer has no id");
 }
 
-struct record_remote *record_remote_open(const struct record_remote_options *options, struct reel_error *err) {
+static struct record_remote *record_remote_new(const struct record_remote_options *options, struct reel_error *err) {
     AUTO(record_remote_free) struct record_remote *r = calloc(1, sizeof *r);
     char token[PUSH_TOKEN_MAX];
     if (!r || !(r->api = push_http_api(options->server))) {
@@ -112,21 +115,67 @@ struct record_remote *record_remote_open(const struct record_remote_options *opt
         return NULL;
     }
     r->options = *options;
+    r->part = 1;
     go_on_with = options->go_on;
-    if (!push_http_token(options->token_file, token, err) ||
-        !(r->http = push_http_new(token[0] ? token : NULL, always, err))) {
-        return NULL;
-    }
-    return record_remote_create(r, err) ? TAKE(r) : NULL;
+    return push_http_token(options->token_file, token, err) &&
+                   (r->http = push_http_new(token[0] ? token : NULL, always, err))
+               ? TAKE(r)
+               : NULL;
 }
 
-bool record_remote_append(struct record_remote *r, struct reel_bytes rows, struct reel_error *err) {
-    char url[URL_ROOM], key[80], type[80];
-    snprintf(url, sizeof url, "%s/recordings/%s/messages", r->api, r->id);
-    snprintf(key, sizeof key, "Idempotency-Key: %llu", (unsigned long long)++r->batches);
+struct record_remote *record_remote_open(const struct record_remote_options *options, struct reel_error *err) {
+    AUTO(record_remote_free) struct record_remote *r = record_remote_new(options, err);
+    return r && record_remote_create(r, false, err) ? TAKE(r) : NULL;
+}
+
+struct record_remote *record_remote_resume(const struct record_remote_options *options, const char *id,
+                                           struct reel_error *err) {
+    struct record_remote *r = record_remote_new(options, err);
+    if (r) {
+        snprintf(r->id, sizeof r->id, "%s", id);
+    }
+    return r;
+}
+
+bool record_remote_continue(struct record_remote *r, struct reel_error *err) {
+    for (struct reel_error why = {0}; r->part++ < PARTS_MAX; why = (struct reel_error){0}) {
+        if (record_remote_create(r, true, &why)) {
+            return true;
+        }
+        if (why.code != REEL_CONFLICT) {
+            return reel_error_pass(err, &why);
+        }
+    }
+    return reel_fail(err, REEL_CONFLICT, "no name is left for the rest of the recording");
+}
+
+bool record_remote_is_over(struct record_remote *r) {
+    char url[URL_ROOM];
+    struct reel_error err = {0};
+    if (r->answer.status == 404) {
+        return true;
+    }
+    snprintf(url, sizeof url, "%s/recordings/%s", r->api, r->id);
+    json_auto_t *row = r->answer.status == 409 ? push_http_json(r->http, url, NULL, false, &r->answer, &err) : NULL;
+    const char *state = json_string_value(json_object_get(row, "state"));
+    return state && strcmp(state, "recording") != 0;
+}
+
+bool record_remote_send(struct record_remote *r, struct reel_bytes rows, uint64_t number, int64_t log_ns,
+                        struct reel_error *err) {
+    char url[URL_ROOM], key[80], type[80], time[REEL_TIME_TEXT] = "";
+    if (log_ns != 0) {
+        reel_time_rfc3339(log_ns, time);
+    }
+    snprintf(url, sizeof url, "%s/recordings/%s/messages%s%s", r->api, r->id, *time ? "?log_time=" : "", time);
+    snprintf(key, sizeof key, "Idempotency-Key: %llu", (unsigned long long)number);
     snprintf(type, sizeof type, "Content-Type: %s", r->options.media_type);
     struct push_request q = {.method = "POST", .url = url, .headers = {key, type}};
     return ask(r, &q, rows, true, err);
+}
+
+bool record_remote_append(struct record_remote *r, struct reel_bytes rows, struct reel_error *err) {
+    return record_remote_send(r, rows, ++r->batches, 0, err);
 }
 
 void record_remote_uninterrupted(struct record_remote *r) {

@@ -17,6 +17,17 @@ struct record_remote_options {
 
 struct record_remote;
 struct record_remote *record_remote_open(const struct record_remote_options *options, struct reel_error *err);
+/* The same without creating one: it continues a recording of an earlier run. */
+struct record_remote *record_remote_resume(const struct record_remote_options *options, const char *id,
+                                           struct reel_error *err);
+/* Appends a batch once, however often it is called with this number (from 1 up); `log_ns`: the time of rows without
+ * one, 0: their arrival. */
+bool record_remote_send(struct record_remote *remote, struct reel_bytes rows, uint64_t number, int64_t log_ns,
+                        struct reel_error *err);
+/* After a failed call: whether the recording takes no more rows, because the server has finished it meanwhile. */
+bool record_remote_is_over(struct record_remote *remote);
+/* Goes on in a new recording: NAME-2, in the group NAME. */
+bool record_remote_continue(struct record_remote *remote, struct reel_error *err);
 /* Appends a batch; while the server cannot be reached it tries again, until it is interrupted. */
 bool record_remote_append(struct record_remote *remote, struct reel_bytes rows, struct reel_error *err);
 /* From now on an interrupt does not end what is sent: it is the rest. */

@@ -142,7 +142,9 @@ static bool fail_unknown(const struct cli_option *options, const char *name, str
     struct suggestions near = {0};
     char list[SUGGEST_TEXT_MAX];
     for (const struct cli_option *o = options; o->name; o++) {
-        suggest_add(&near, name, o->name);
+        if (o->help) {
+            suggest_add(&near, name, o->name);
+        }
     }
     return reel_fail(err, REEL_ARGUMENT, "\"%.60s\" is no option%s", name,
                      suggest_text(&near, "; did you mean ", list, sizeof list));
@@ -210,7 +212,7 @@ bool cli_settings(const struct cli_command *command, const struct cli_option *op
     bool good = true;
     for (unsigned i = 0; good && options[i].name; i++) {
         s->items[i].from = given[i] ? CLI_FROM_ARGUMENT : CLI_FROM_DEFAULT;
-        good = read_variable(&options[i], &s->items[i], argc, &err);
+        good = s->file_only || read_variable(&options[i], &s->items[i], argc, &err);
     }
     if (!good || (*s->config && !read_config(*s->config, options, s, argc, &err))) {
         cli_misused(command, "%s", err.text);
@@ -223,7 +225,20 @@ bool cli_settings(const struct cli_command *command, const struct cli_option *op
 
 static uint64_t cli_number(const struct cli_option *o) {
     uint64_t stored = o->narrow ? *(const unsigned *)o->to : *(const uint64_t *)o->to;
-    return stored / (o->unit > 0 ? o->unit : 1);
+    return stored / (o->unit > 0 && o->kind == CLI_UINT ? o->unit : 1);
+}
+
+/* In the largest unit that it is a whole number of. */
+static void print_duration(uint64_t s) {
+    static const struct {
+        uint64_t s;
+        char letter;
+    } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+    size_t i = 0;
+    while (s % units[i].s != 0) {
+        i++;
+    }
+    printf(s > 0 ? "%llu%c" : "0", (unsigned long long)(s / units[i].s), units[i].letter);
 }
 
 static void print_value(const struct cli_option *o) {
@@ -238,6 +253,9 @@ static void print_value(const struct cli_option *o) {
         break;
     case CLI_UINT:
         printf("%llu", (unsigned long long)cli_number(o));
+        break;
+    case CLI_DURATION:
+        print_duration(cli_number(o));
         break;
     case CLI_CHOICE:
         fputs(o->choices[*(const int *)o->to], stdout);
@@ -273,6 +291,9 @@ void cli_print_settings(const struct cli_command *command, const struct cli_opti
     static const char *const sources[] = {"default", "command line", "environment ", "file ", ""};
     char name[NAME_MAX_BYTES];
     for (unsigned i = 0; options[i].name; i++) {
+        if (!options[i].help) {
+            continue;
+        }
         enum cli_from from = s->items[i].from;
         bool by_name = from == CLI_FROM_ENVIRONMENT || from == CLI_FROM_FILE;
         environment_name_of(&options[i], from == CLI_FROM_FILE ? "_FILE" : "", name);

@@ -276,7 +276,8 @@ static bool write_batch(struct live *live, struct live_item *item, const struct 
     }
     enum reel_row_media media = b->media == LIVE_JSON ? REEL_ROWS_JSON : REEL_ROWS_MSGPACK;
     bool good = b->media == LIVE_MCAP ? append_mcap(item, b->body, &added, err)
-                                      : reel_rows_append(item->rows, media, b->body, reel_now_ns(), &added, err);
+                                      : reel_rows_append(item->rows, media, b->body, b->log_ns != 0 ? b->log_ns : reel_now_ns(),
+                                                         &added, err);
     struct reel_error why = {0};
     good = reel_recorder_flush(item->recorder, good ? err : &why) && good;
     uint64_t bytes = reel_recorder_bytes(item->recorder);

@@ -45,6 +45,7 @@ struct live_batch {
     const char *key;          /* hex digits of http_key(); "": none */
     char request[SHA256_HEX]; /* what the key stands for */
     bool durable;             /* wait until it is on the disk */
+    int64_t log_ns;           /* of messages without a time; 0: that of their arrival */
 };
 struct live_appended {
     uint64_t messages;

@@ -23,6 +23,9 @@ REEL = os.path.abspath(os.environ.get('REEL', 'build/release/reel'))
 LONG = bool(os.environ.get('REEL_TESTS_LONG'))  # ./dev test --long: all of what is else sampled
 QUICK = os.environ.get('REEL_TESTS_QUICK') == '1'
 API = '/api/v1'
+if 'XDG_STATE_HOME' not in os.environ:  # of `reel record` and `reel push --watch`
+    os.environ['XDG_STATE_HOME'] = tempfile.mkdtemp(prefix='reel-state-')
+    atexit.register(shutil.rmtree, os.environ['XDG_STATE_HOME'], True)
 PATIENCE = 60  # seconds: longer than anything here takes, sanitizers included
 
 

@@ -367,5 +367,5 @@ class Get(Case):
         self.assertGreater(os.path.getsize(mcap), 0)
 
     def test_mistakes_are_named(self):
-        self.assertIn(b'answers 400', reel('get', self.server.base + '?q=(x', tempfile.gettempdir(), check=False).stderr)
+        self.assertIn(b'answered 400', reel('get', self.server.base + '?q=(x', tempfile.gettempdir(), check=False).stderr)
         self.assertEqual(reel('get', self.server.base, check=False).returncode, 2)

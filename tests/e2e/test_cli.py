@@ -171,7 +171,7 @@ class CommandLine(unittest.TestCase):
 
     def test_help_for_each(self):
         self.assertIn(b'serve', reel('--help').stdout)
-        for command in ('serve', 'info', 'cat', 'convert', 'check', 'import'):
+        for command in ('serve', 'info', 'cat', 'convert', 'check', 'import', 'push', 'get', 'ls', 'search', 'tag', 'rm'):
             with self.subTest(command):
                 text = reel(command, '--help').stdout
                 self.assertIn(command.encode(), text)

@@ -302,7 +302,9 @@ class Webhook(Slow):
 
 SLOW = {'scan': Scan, 'plan': Plan, 'import': Import, 'batch': Batch, 'watched-folder': Watch, 'manifests': Manifests, 'references': References, 'live': LiveAgain,
         'finish': Finish, 'statistics': Statistics, 'sweep': Sweep, 'expiry': Expiry, 'retention': Retention, 'scrub': Scrub, 'backup': Backup, 'webhook': Webhook}
-SHORT = {'files': 'looks at the files of one recording', 'unattended': 'writes rows of servers that are gone, which one server alone has none of'}
+SHORT = {'lists': 'a few statements, of archives with more than 100,000 recordings; a long statement is ended when its work is cancelled',
+         'files': 'looks at the files of one recording',
+         'unattended': 'writes rows of servers that are gone, which one server alone has none of'}
 
 
 def processor_s(pid):

@@ -1,5 +1,5 @@
 // The list of the events of all recordings, and where else the words of a search are found.
-import { Server, assert, checkAxeInBothThemes, eventually, withPage } from './harness.mjs';
+import { Server, checkAxeInBothThemes, eventually, withPage, becomes } from './harness.mjs';
 import { driveBag, uploadBag } from './bags.mjs';
 
 let server, drive;
@@ -36,11 +36,11 @@ export const tests = {
             await page.getByRole('navigation').getByRole('link', { name: 'Events' }).click();
             await page.getByRole('heading', { level: 1, name: 'Events' }).waitFor();
             await page.locator('.events tbody').waitFor();
-            assert.deepEqual(await titles(page), ['wheel slips', 'door opens']);
+            await becomes(() => titles(page), ['wheel slips', 'door opens']);
             await checkAxeInBothThemes(page);
             await page.getByRole('searchbox', { name: 'Words in title or tags' }).fill('WET wheel');
             await eventually(async () => (await titles(page)).length === 1, 'the event with both words');
-            assert.equal(new URL(page.url()).searchParams.get('q'), 'WET wheel');
+            await becomes(() => new URL(page.url()).searchParams.get('q'), 'WET wheel');
             await page.getByRole('link', { name: 'wheel slips' }).click();
             await page.locator('.timeline-range').waitFor();
             const at = page.getByRole('slider', { name: 'Playhead' });
@@ -55,7 +55,7 @@ export const tests = {
             const link = page.getByRole('link', { name: 'season:autumn' });
             await link.click();
             await page.locator('.library-list .table-row').first().waitFor();
-            assert.equal(new URL(page.url()).searchParams.get('q'), 'season:autumn');
+            await becomes(() => new URL(page.url()).searchParams.get('q'), 'season:autumn');
         });
         await withPage(server, '/?q=slips', {}, async (page) => {
             await page.getByRole('link', { name: 'Events with these words' }).click();

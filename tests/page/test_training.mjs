@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { image, uploadBag } from './bags.mjs';
-import { Server, assert, checkAxe, eventually, runReel, screenshot, withPage } from './harness.mjs';
+import { Server, assert, checkAxe, eventually, runReel, screenshot, withPage, becomes } from './harness.mjs';
 
 let server;
 
@@ -35,11 +35,11 @@ async function proposesPreviewsAndSaves() {
     await withPage(server, '/?q=demo', {}, async (page) => {
         await open(page);
         await source(page, '/odom.pose.pose.position').waitFor();
-        assert.equal(await source(page, '/odom.twist.twist.linear').isChecked(), true);
+        await becomes(() => source(page, '/odom.twist.twist.linear').isChecked(), true);
         await page.getByText(/^1 episode, /).waitFor();
         await source(page, '/odom.pose.pose.orientation').uncheck();
         await page.getByLabel('Frames a second').fill('0');
-        assert.equal(await button(page, 'Preview').isDisabled(), true);
+        await becomes(() => button(page, 'Preview').isDisabled(), true);
         await page.getByLabel('Frames a second').fill('5');
         await page.getByLabel('Topic and field').fill('/scan.range_max');
         await page.getByLabel('Feature', { exact: true }).fill('action');
@@ -107,7 +107,7 @@ async function nothingIsProposed() {
     await withPage(server, '/?q=rows', { allow: [/status of 422/] }, async (page) => {
         await open(page);
         await page.getByText('No topic is of a type that features are proposed for. Add them below.').waitFor();
-        assert.equal(await button(page, 'Preview').isDisabled(), true);
+        await becomes(() => button(page, 'Preview').isDisabled(), true);
         await page.getByLabel('Topic and field').fill('/other.x');
         await button(page, 'Add').click();
         await page.getByLabel('Frames a second').fill('2');
@@ -127,7 +127,7 @@ async function framesOfACamera() {
     await withPage(server, '/?q=seen', {}, async (page) => {
         await open(page);
         await page.getByText('/front/color → observation.images.front.color').waitFor();
-        assert.equal(await page.getByLabel('Frames a second').inputValue(), '4');
+        await becomes(() => page.getByLabel('Frames a second').inputValue(), '4');
         await page.getByLabel('Frames', { exact: true }).selectOption('each message of /front/color');
         await page.getByLabel('Frames a second').waitFor({ state: 'detached' });
         await button(page, 'Preview').click();
@@ -135,7 +135,7 @@ async function framesOfACamera() {
         await page.getByRole('group', { name: /^Ages/ }).getByText('0.000 s').first().waitFor();
         await source(page, '/front/color').uncheck();
         await page.getByLabel('Frames a second').waitFor();
-        assert.equal(await button(page, 'Preview').isDisabled(), true);
+        await becomes(() => button(page, 'Preview').isDisabled(), true);
     });
 }
 

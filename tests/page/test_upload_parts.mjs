@@ -3,7 +3,7 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Server, assert, eventually, runReel, withPage } from './harness.mjs';
+import { Server, assert, eventually, runReel, withPage, becomes } from './harness.mjs';
 
 const MB = 1 << 20;
 let server, folder, bag;
@@ -88,8 +88,8 @@ export const tests = {
             page.on('request', (request) => request.method() === 'PATCH' && sent.push(request.url()));
             await choose(page, file);
             await state(page, 'again.bag', 'Already stored');
-            assert.equal(
-                await row(page, 'again.bag').getByRole('link').getAttribute('href'),
+            await becomes(
+                () => row(page, 'again.bag').getByRole('link').getAttribute('href'),
                 'recordings/' + stored.id,
             );
             const other = Buffer.from(fs.readFileSync(file));

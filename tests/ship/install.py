@@ -173,10 +173,11 @@ class Installed(unittest.TestCase):
             self.skipTest('systemd-analyze is not installed')
         units = self.path('units')
         shutil.copytree(os.path.join(self.prefix, 'lib/systemd/system'), units)
-        with open(os.path.join(units, 'reel.service')) as f:
-            text = f.read()
-        with open(os.path.join(units, 'reel.service'), 'w') as f:
-            f.write(re.sub(r'(?m)^ExecStart=\S+', 'ExecStart=' + self.reel, text))
+        for unit in ('reel.service', 'reel-push.service'):
+            with open(os.path.join(units, unit)) as f:
+                text = f.read()
+            with open(os.path.join(units, unit), 'w') as f:
+                f.write(re.sub(r'(?m)^ExecStart=\S+', 'ExecStart=' + self.reel, text))
         done = subprocess.run(['systemd-analyze', 'verify', '--man=no', '--recursive-errors=no', *glob.glob(units + '/*')], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.assertEqual([line for line in done.stdout.splitlines() if 'reel' in line], [])
         done = subprocess.run(['systemd-analyze', 'security', '--offline=yes', '--threshold=20', os.path.join(units, 'reel.service')], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -127,6 +127,7 @@ void api_append(struct http_request *r) {
     struct batch *b = http_state(r);
     struct api_recording a;
     struct live_appended done;
+    struct reel_time log_time;
     struct reel_error err = {0};
     struct live_batch batch = {
         .media = b->media, .body = {.data = b->bytes, .size = b->size}, .key = http_key(r), .durable = true};
@@ -135,6 +136,9 @@ void api_append(struct http_request *r) {
         return;
     }
     http_param_bool(r, "durable", &batch.durable);
+    if (http_param_time(r, "log_time", &log_time)) {
+        batch.log_ns = reel_time_resolve(&log_time, 0, 0, reel_now_ns());
+    }
     if (!http_caller_sees(http_caller(r), a.row.collection)) {
         http_reply_problem(r, 404, "not-found", "there is no such recording");
     } else if (live_append(http_app(r)->live, &a.row, &batch, &done, &err)) {

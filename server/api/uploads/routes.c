@@ -30,6 +30,9 @@ static const struct http_param upload_params[] = {
 };
 
 static const struct http_param append_params[] = {
+    {.name = "log_time",
+     .type = HTTP_TIME,
+     .help = "The time of messages that have none; without it, the time of their arrival."},
     {.name = "durable",
      .type = HTTP_BOOL,
      .fallback = "true",

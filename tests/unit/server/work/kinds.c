@@ -75,6 +75,7 @@ static void kinds_end_when_they_are_cancelled(void **state) {
                {"finish", NULL, "", false},
                {"unattended", "", "", false},
                {"expiry", "", "", false},
+               {"lists", "", "", false},
                {"webhook", "1", "", false}};
     for (const struct job_kind *kind = job_kinds; kind->name; kind++) {
         bool listed = false;

@@ -1,0 +1,22 @@
+/* What `reel record --to` has read and the server does not have yet, in a file: a lost link neither stops the program
+ * that writes the rows nor loses them, and they survive a power failure. A thread sends them in order. */
+#ifndef SERVER_CLI_RECORD_SPOOL_H
+#define SERVER_CLI_RECORD_SPOOL_H
+
+#include "cli/record_remote.h"
+#include "formats/rows/append.h"
+
+struct record_spool;
+/* Opens or continues the live recording. Its file is in push_state_folder(), named after the server and the recording:
+ * rows that an earlier run of the same recording left are sent first. */
+struct record_spool *record_spool_open(const struct record_remote_options *options, enum reel_row_media medium,
+                                       struct reel_error *err);
+/* Complete rows. False: the server refused rows, or the disk is full. */
+bool record_spool_append(struct record_spool *spool, struct reel_bytes rows, struct reel_error *err);
+/* Waits until all is sent, then finishes the recording. */
+bool record_spool_finish(struct record_spool *spool, struct reel_error *err);
+const char *record_spool_id(const struct record_spool *spool);
+void record_spool_free(struct record_spool *spool); /* the file stays, unless finish() returned true */
+REEL_DEFINE_AUTO(struct record_spool, record_spool_free);
+
+#endif
