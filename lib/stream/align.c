@@ -155,8 +155,8 @@ bool reel_merge_shift(struct reel_recording *const *recordings, uint32_t n, cons
         out[i].wall = info_of(recordings[0])->clock == REEL_CLOCK_WALL;
     }
     for (size_t t = 0; t < n_texts; t++) {
-        size_t size;
-        int64_t by_ns;
+        size_t size = 0;
+        int64_t by_ns = 0;
         bool found = false;
         if (!parse_shift(texts[t], &size, &by_ns, err)) {
             return false;

@@ -115,6 +115,25 @@ static bool add_values(struct reel_write *w, const struct reel_message *m, bool 
     return true;
 }
 
+/* Mostly both are the same. */
+static void add_times(struct reel_write *w, const struct reel_message *m, int64_t log_ns, int64_t publish_ns) {
+    struct rows_run *run = w->run;
+    struct grow *row = &run->row;
+    json_add_text(row, ",\"log_time\":");
+    size_t at = row->size;
+    rows_put_time(&run->clock, &run->rows, w, m, log_ns, row);
+    size_t size = row->size - at;
+    json_add_text(row, ",\"publish_time\":");
+    if (publish_ns != log_ns) {
+        rows_put_time(&run->clock, &run->rows, w, m, publish_ns, row);
+        return;
+    }
+    uint8_t *same = grow_take(row, size);
+    if (same) {
+        memcpy(same, row->data + at, size);
+    }
+}
+
 static bool json_make_row(struct reel_write *w, const struct reel_message *m, bool *decoded, struct reel_error *err) {
     struct rows_run *run = w->run;
     struct grow *row = &run->row;
@@ -133,10 +152,7 @@ static bool json_make_row(struct reel_write *w, const struct reel_message *m, bo
     json_add_member(row, "\"topic\":", channel->name);
     json_add_text(row, ",\"sequence\":");
     json_put_natural(row, d.sequence);
-    json_add_text(row, ",\"log_time\":");
-    rows_put_time(&run->clock, &run->rows, w, m, time, row);
-    json_add_text(row, ",\"publish_time\":");
-    rows_put_time(&run->clock, &run->rows, w, m, d.publish_ns, row);
+    add_times(w, m, time, d.publish_ns);
     if (d.frame_id) { /* before the payload, because reading it invalidates the message */
         json_add_member(row, ",\"frame_id\":", d.frame_id);
     }

@@ -7,9 +7,10 @@ import unittest
 from urllib.parse import quote, urlencode
 
 import test_dataset_videos
+import test_datasets  # not its class, whose tests would run here, too
 from harness import API, Case, Server, create_token
 from samples import bag, lab_messages
-from test_datasets import FILES, STATE, VALUE, Datasets, sample
+from test_datasets import FILES, STATE, VALUE, sample
 
 BASE = '/hf/api/datasets/'
 FOLDERS = ['data', 'data/chunk-000', 'meta', 'meta/episodes', 'meta/episodes/chunk-000']
@@ -46,9 +47,9 @@ class Hub:
 class Repositories(Hub, Case):
     @classmethod
     def fill(cls):
-        Datasets.add(cls.server)
+        test_datasets.Datasets.add(cls.server)
         for name in ('lab/pick', 'solo'):
-            Datasets.put(cls.server, name, VALUE)
+            test_datasets.Datasets.put(cls.server, name, VALUE)
 
     def test_info(self):
         info = self.info('lab/pick')
@@ -178,7 +179,7 @@ class Revisions(Hub, Case):
 
     def test_of_a_dataset(self):
         self.add('one.bag', 1, run='yes')
-        Datasets.put(self.server, 'set', {**VALUE, 'search': {'q': 'run:yes'}})
+        test_datasets.Datasets.put(self.server, 'set', {**VALUE, 'search': {'q': 'run:yes'}})
         old = self.info('set')
         self.add('two.bag', 2, run='yes')
         new = self.info('set')
@@ -212,7 +213,7 @@ class Videos(Hub, Case):
         images = {'observation.images.front': '/front', 'observation.images.wrist': '/wrist'}
         self.assertEqual(proposed, {'recordings': [key], 'fps': 25, 'features': {'observation.state': STATE, **images}})
         self.assertEqual(set(preview({'recordings': [key], 'clock': '/front'})['proposed']), {'recordings', 'clock', 'features'})
-        Datasets.put(self.server, 'lab/seen', proposed)
+        test_datasets.Datasets.put(self.server, 'lab/seen', proposed)
         files = [s['rfilename'] for s in self.info('lab/seen')['siblings']]
         for image in images:
             path = 'videos/%s/chunk-000/file-000.mp4' % image
@@ -229,7 +230,7 @@ class Callers(unittest.TestCase):
         self.addCleanup(server.stop)
         key = server.added('a.bag', sample(1))
         server.added('b.bag', bag(lab_messages(1)), collection='field')
-        Datasets.put(server, 'field/pick', {'recordings': [key], 'fps': 10, 'features': {'action': '/odom.x'}})
+        test_datasets.Datasets.put(server, 'field/pick', {'recordings': [key], 'fps': 10, 'features': {'action': '/odom.x'}})
         whole, limited = create_token(server, 'read', 'whole'), create_token(server, 'read', 'limited', '--collection', 'field')
 
         def ask(path, token):

@@ -70,6 +70,12 @@ class Watch(Case):
             return {os.path.basename(line['path']) for line in lines if line.get('sha256')} >= set(names)
         self.assertTrue(eventually(known), names)
 
+    def await_said(self, agent, text):
+        """Until this is on its stderr."""
+        os.set_blocking(agent.stderr.fileno(), False)
+        said = []
+        self.assertTrue(eventually(lambda: said.append(agent.stderr.read() or b'') or text in b''.join(said)), said)
+
     # --- what is complete
 
     def test_takes_what_is_complete(self):
@@ -120,7 +126,6 @@ class Watch(Case):
         stop = os.path.join(self.folder, 'moving')
         open(stop, 'w').close()
         big = bag(lab_messages(4, blob=1_000_000, salt=820))
-        agent = self.agent('--rate-while', stop + '=0', '--still-time', '0')
         names = ('old-big.bag', 'big.bag', 'new-small.bag', 'small.bag', 'tagged.bag')
         for i, name in enumerate(names):
             path = self.write(name, big if 'big' in name or name == 'tagged.bag' else bag(lab_messages(2, salt=820 + i)))
@@ -128,7 +133,8 @@ class Watch(Case):
         os.utime(os.path.join(self.bags, 'new-small.bag'), (2_000_000_000, 2_000_000_000))  # a clock that is wrong by years
         with open(os.path.join(self.bags, 'tagged.bag.tags'), 'w') as f:
             f.write('# what happened\nevent=fall\nnot a tag\n')
-        time.sleep(2)  # nothing is sent meanwhile, however long
+        agent = self.agent('--rate-while', stop + '=0', '--still-time', '0')
+        self.assertTrue(eventually(lambda: os.path.exists(os.path.join(self.folder, 'state'))))
         self.assertEqual(self.stored(), {})
         os.unlink(stop)
         self.await_known(*names)
@@ -258,8 +264,8 @@ class Watch(Case):
 
         agent = self.agent(preexec_fn=full)
         self.await_stored({'a.bag': sha256(data)})
-        _, err = self.end(agent)
-        self.assertIn('File too large', err)
+        self.await_said(agent, b'File too large')
+        self.end(agent)
         with open(os.path.join(self.folder, 'state'), 'a') as f:
             f.write('{"path":"' + self.bags)  # and a line that a power failure cut
         agent = self.agent('--delete-after', '0')
@@ -273,8 +279,7 @@ class Watch(Case):
         quota = {'quotas': [{'collection': self.collection, 'size': 10}]}
         self.assertEqual(self.server.request('PUT', API + '/admin/retention', json.dumps(quota), {'Content-Type': 'application/json'}).status, 200)
         agent = self.agent('--delete-after', '0')
-        os.set_blocking(agent.stderr.fileno(), False)
-        self.assertTrue(eventually(lambda: b'a.bag' in (agent.stderr.read() or b'')))
+        self.await_said(agent, b'a.bag')
         self.assertTrue(os.path.exists(path))
         self.assertEqual(self.server.request('PUT', API + '/admin/retention', '{"quotas": []}', {'Content-Type': 'application/json'}).status, 200)
         self.assertTrue(eventually(lambda: not os.path.exists(path)))

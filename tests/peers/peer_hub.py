@@ -8,9 +8,10 @@ import subprocess
 import tempfile
 import unittest
 
+import test_datasets  # not its class, whose tests would run here, too
 from harness import PATIENCE, Server, create_token
 from peer_mcap import HERE, prepare
-from test_datasets import FILES, VALUE, Datasets
+from test_datasets import FILES, VALUE
 
 
 class JavaScript(unittest.TestCase):
@@ -23,8 +24,8 @@ class JavaScript(unittest.TestCase):
         cls.addClassCleanup(cls.server.stop)
         cls.folder = tempfile.mkdtemp(prefix='reel-peers-')
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        Datasets.add(cls.server)
-        Datasets.put(cls.server, 'lab/pick', VALUE)
+        test_datasets.Datasets.add(cls.server)
+        test_datasets.Datasets.put(cls.server, 'lab/pick', VALUE)
         cls.token = create_token(cls.server, 'read', 'trainer')
         cls.headers = {'Authorization': 'Bearer ' + cls.token}
 

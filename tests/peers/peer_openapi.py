@@ -154,6 +154,7 @@ class OpenApi(unittest.TestCase):
                 self.ask('GET', ONE + '/messages', '?topic=/scan&limit=3&fields=range_min%s&time_format=%s' % (end, times), id=one, Accept=form)
         self.ask('GET', ONE + '/messages', '?decode=none&limit=3&channels=true', id=one)
         self.ask_play(one)
+        self.ask_sockets(one, self.ids['nanover'])
         self.ask('GET', ONE + '/message', '?index=0', 206, id=one, Accept='application/octet-stream', Range='bytes=0-3')
         for part, form in (('topics', 'text/csv'), ('topics', 'application/x-ndjson'), ('coverage', 'application/x-ndjson')):
             self.ask('GET', '%s/%s' % (ONE, part), id=one, Accept=form)
@@ -385,6 +386,15 @@ class OpenApi(unittest.TestCase):
         self.ask('PATCH', API + '/plays/{id}', '', 400, {'speed': 0}, id=play)
         self.ask('PATCH', API + '/plays/{id}', '', 200, {'paused': False, 'speed': 'max', 'position': '+1s', 'loop': False}, id=play)
         connection.close()
+
+    def ask_sockets(self, one, molecules):
+        opening = {'Upgrade': 'websocket', 'Connection': 'Upgrade', 'Sec_WebSocket_Version': '13', 'Sec_WebSocket_Key': 'dGhlIHNhbXBsZSBub25jZQ=='}
+        self.ask('GET', '/nanover', '?paused=true', 101, **opening)
+        self.ask('GET', ONE + '/nanover', '?start=%2B1s', 101, id=molecules, **opening)
+        self.ask('GET', ONE + '/nanover', '', 422, id=one, **opening)
+        self.ask('GET', '/ws/recordings/{id}', '', 101, id=one, Sec_WebSocket_Protocol='foxglove.sdk.v1', **opening)
+        for path in ('/nanover', ONE + '/nanover', '/ws/recordings/{id}'):
+            self.ask('GET', path, '', 426, id=one)
 
     def ask_access(self):
         made = self.ask('POST', API + '/tokens', '', 201, {'name': 'robot1', 'role': 'upload', 'collections': ['lab'], 'expires': '90d'}).json()

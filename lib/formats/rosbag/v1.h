@@ -86,10 +86,7 @@ struct rosbag_v1_channel {
 
 /* Recorders repeat the header of a topic's messages byte for byte, except for the stamp. A template is such a header: a
  * record that equals it outside the two stamp words needs no parsing. */
-enum { ROSBAG_V1_TEMPLATE_MAX = 512 /* bytes */, ROSBAG_V1_TEMPLATES_MAX = 16384 };
-struct rosbag_v1_template_word {
-    uint64_t bits, mask; /* mask: 0 at the stamp */
-};
+enum { ROSBAG_V1_TEMPLATE_MAX = 512, ROSBAG_V1_TEMPLATE_BITS = 10, ROSBAG_V1_TEMPLATES = 1 << ROSBAG_V1_TEMPLATE_BITS };
 struct rosbag_v1_template {
     struct rosbag_v1_template *next; /* what followed last time: the first guess */
     struct rosbag_v1_channel *channel;
@@ -97,12 +94,11 @@ struct rosbag_v1_template {
     uint32_t sec_at, nsec_at;
     uint32_t unknown; /* unknown fields in each such header */
     uint32_t unknown_bytes;
-    uint32_t n_words; /* the last one perhaps has bytes that are masked */
-    struct rosbag_v1_template_word words[];
+    uint32_t words; /* of eight bytes, the last one perhaps with some that are masked */
+    uint64_t bits[ROSBAG_V1_TEMPLATE_MAX / 8], mask[ROSBAG_V1_TEMPLATE_MAX / 8]; /* mask: 0 at the stamp */
 };
 struct rosbag_v1_templates {
-    struct arena arena;
-    struct hash_table by_words;                                     /* the hash of the words → the template */
+    struct rosbag_v1_template *slots[ROSBAG_V1_TEMPLATES];
     struct rosbag_v1_template *layouts[ROSBAG_V1_TEMPLATE_MAX + 1]; /* by size: the last one, for where the stamp is */
     struct rosbag_v1_template *last;                                /* of the record before */
     bool random; /* the last guess was wrong: the next one is not tried first */

@@ -52,11 +52,7 @@ void rosbag_v1_close(struct rosbag_v1 *bag) {
     hash_table_free(&bag->type_table);
     hash_table_free(&bag->topic_table);
     free(bag->key);
-    if (bag->templates) {
-        arena_free(&bag->templates->arena);
-        hash_table_free(&bag->templates->by_words);
-        free(bag->templates);
-    }
+    free(bag->templates);
     free(bag->positions.at);
     window_close(&bag->window);
     arena_free(&bag->arena);

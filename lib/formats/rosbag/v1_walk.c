@@ -90,23 +90,22 @@ bool rosbag_v1_message(struct rosbag_v1 *bag, struct rosbag_v1_channel *channel,
 
 static inline bool template_fits(const struct rosbag_v1_template *t, const uint8_t *p, size_t left) {
     uint64_t differ = 0;
-    if (left < t->size + 4 || left < t->n_words * sizeof(uint64_t)) {
+    if (left < t->size + 4 || left < t->words * sizeof *t->bits) {
         return false;
     }
-    for (uint32_t i = 0; i < t->n_words; i++) {
-        differ |= (load_u64le(p + 8 * i) ^ t->words[i].bits) & t->words[i].mask;
+    for (uint32_t i = 0; i < t->words; i++) {
+        differ |= (load_u64le(p + 8 * i) ^ t->bits[i]) & t->mask[i];
     }
     return differ == 0;
 }
 
-/* Of a header with such a layout. Two that fall together cost time and no more: a template is compared. */
-static struct hash_key template_key(const struct rosbag_v1 *bag, const struct rosbag_v1_template_word *words,
-                                    uint32_t n, const uint8_t *p) {
+/* Of a header with the layout of `t`. Two that fall together cost time and no more: a template is compared. */
+static size_t template_slot(const struct rosbag_v1 *bag, const struct rosbag_v1_template *t, const uint8_t *p) {
     uint64_t hash = 0, key = bag->seed;
-    for (uint32_t i = 0; i < n; i++, key += UINT64_C(0x9e3779b97f4a7c15)) {
-        hash += (load_u64le(p + 8 * i) & words[i].mask) * (key | 1);
+    for (uint32_t i = 0; i < t->words; i++, key += UINT64_C(0x9e3779b97f4a7c15)) {
+        hash += (load_u64le(p + 8 * i) & t->mask[i]) * (key | 1);
     }
-    return hash_key_number(hash);
+    return hash >> (64 - ROSBAG_V1_TEMPLATE_BITS);
 }
 
 /* The template of the framed record at p, when it is not the one guessed. */
@@ -114,11 +113,10 @@ static struct rosbag_v1_template *template_find(const struct rosbag_v1 *bag, con
     uint32_t header = bag->framed && left >= 4 ? load_u32le(p) : UINT32_MAX;
     const struct rosbag_v1_template *layout =
         header <= ROSBAG_V1_TEMPLATE_MAX - 4 ? bag->templates->layouts[header + 4] : NULL;
-    if (!layout || left < layout->n_words * sizeof(uint64_t)) {
+    if (!layout || left < layout->words * sizeof *layout->bits) {
         return NULL;
     }
-    struct rosbag_v1_template *t = (struct rosbag_v1_template *)hash_table_get(
-        &bag->templates->by_words, template_key(bag, layout->words, layout->n_words, p));
+    struct rosbag_v1_template *t = bag->templates->slots[template_slot(bag, layout, p)];
     return t && template_fits(t, p, left) ? t : NULL;
 }
 
@@ -137,62 +135,43 @@ static inline struct rosbag_v1_template *template_next(struct rosbag_v1 *bag, st
     return t;
 }
 
-/* Of a header and the zeros after it; returns how many there are. */
-static uint32_t template_words(const struct rosbag_v1_template *t, const uint8_t *padded,
-                               struct rosbag_v1_template_word words[ROSBAG_V1_TEMPLATE_MAX / 8]) {
+/* `padded`: the header, then zeros. */
+static void template_fill(struct rosbag_v1_template *t, const uint8_t *padded) {
     uint8_t mask[ROSBAG_V1_TEMPLATE_MAX] = {0};
-    uint32_t n = (t->size + 7) / 8;
     memset(mask, 0xff, t->size);
     memset(mask + t->sec_at, 0, 4);
     memset(mask + t->nsec_at, 0, 4);
-    for (uint32_t i = 0; i < n; i++) {
-        words[i] = (struct rosbag_v1_template_word){load_u64le(padded + 8 * i), load_u64le(mask + 8 * i)};
+    t->words = (t->size + 7) / 8;
+    for (uint32_t i = 0; i < t->words; i++) {
+        t->bits[i] = load_u64le(padded + 8 * i);
+        t->mask[i] = load_u64le(mask + 8 * i);
     }
-    return n;
-}
-
-/* The template that `seen` becomes, or has become before. NULL without an error: there are too many. */
-static struct rosbag_v1_template *template_keep(struct rosbag_v1 *bag, const struct rosbag_v1_template *seen,
-                                                const uint8_t *padded, struct reel_error *err) {
-    struct rosbag_v1_templates *all = bag->templates;
-    struct rosbag_v1_template_word words[ROSBAG_V1_TEMPLATE_MAX / 8];
-    uint32_t n = template_words(seen, padded, words);
-    struct hash_key key = template_key(bag, words, n, padded);
-    struct rosbag_v1_template *t = (struct rosbag_v1_template *)hash_table_get(&all->by_words, key);
-    if (t || all->by_words.count == ROSBAG_V1_TEMPLATES_MAX) {
-        return t;
-    }
-    if (!(t = arena_alloc(&all->arena, sizeof *t + n * sizeof *words))) {
-        reel_fail_memory(err);
-        return NULL;
-    }
-    *t = *seen;
-    t->n_words = n;
-    memcpy(t->words, words, n * sizeof *words);
-    return hash_table_set(&all->by_words, key, (uintptr_t)t, err) ? t : NULL;
 }
 
 bool rosbag_v1_learn(struct rosbag_v1 *bag, const struct rosbag_v1_template *seen, const uint8_t *bytes,
                      struct reel_error *err) {
-    struct rosbag_v1_templates *all = bag->templates;
-    struct reel_error why = {0};
+    struct rosbag_v1_template fresh = *seen;
     uint8_t padded[ROSBAG_V1_TEMPLATE_MAX] = {0};
     uint32_t apart = seen->sec_at < seen->nsec_at ? seen->nsec_at - seen->sec_at : seen->sec_at - seen->nsec_at;
     if (seen->size > ROSBAG_V1_TEMPLATE_MAX || apart < 4) {
         return true;
     }
     memcpy(padded, bytes, seen->size);
-    struct rosbag_v1_template *t = template_keep(bag, seen, padded, &why);
-    if (!t) {
-        return why.code == REEL_OK || reel_error_pass(err, &why);
+    template_fill(&fresh, padded);
+    struct rosbag_v1_template **slot = &bag->templates->slots[template_slot(bag, &fresh, padded)];
+    struct rosbag_v1_template *t = *slot;
+    if (!t && !(t = *slot = rosbag_v1_keep(bag, sizeof *t, err))) {
+        return false;
     }
+    fresh.next = t->next;
+    *t = fresh;
     if (bag->framed) {
-        all->layouts[t->size] = t;
+        bag->templates->layouts[t->size] = t;
     }
-    if (all->last) {
-        all->last->next = t;
+    if (bag->templates->last) {
+        bag->templates->last->next = t;
     }
-    all->last = t;
+    bag->templates->last = t;
     return true;
 }
 

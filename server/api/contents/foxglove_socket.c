@@ -17,7 +17,8 @@
 #include "stream/view.h"
 
 enum { SUBSCRIPTIONS_SPARE = 1024 };
-static const int64_t FOLLOW_NS = 20000000; /* how often it looks for new messages of a live recording */
+static const int64_t FOLLOW_NS = 20000000;    /* how often it looks for new messages of a live recording */
+static const int64_t LOOP_MIN_NS = 100000000; /* what is shorter is not repeated */
 static const int64_t OPEN_WAIT_NS = 500000000;
 static const double SPEED_MIN = 0.01, SPEED_MAX = 100;
 
@@ -299,7 +300,8 @@ static bool foxglove_begin(struct foxglove_socket *s) {
         return false;
     }
     options.latch = true;
-    options.loop = options.loop && info->end_ns > info->start_ns;
+    /* without a pause, and to a viewer that subscribes to nothing, it would never wait */
+    options.loop = options.loop && options.speed > 0 && info->end_ns - info->start_ns >= LOOP_MIN_NS;
     if (s->follows || begin_playback(s, &options, &err)) {
         return true;
     }

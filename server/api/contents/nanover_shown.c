@@ -62,12 +62,18 @@ static bool is_nanover(const struct reel_channel *channel) {
     return strcmp(channel->encoding, NANOVER_ENCODING) == 0;
 }
 
-static bool holds_nanover(const struct reel_index *index) {
-    bool any = false;
-    for (uint32_t i = 0; i < reel_index_info(index)->n_channels && !any; i++) {
-        any = nanover_holds(reel_index_channel(index, i));
+/* The ids of the channels that hold NanoVer's messages: *n of them; NULL: no memory. */
+static uint32_t *nanover_channels(const struct reel_index *index, uint32_t *n) {
+    uint32_t all = (uint32_t)reel_index_info(index)->n_channels;
+    uint32_t *ids = malloc(((size_t)all + 1) * sizeof *ids);
+    *n = 0;
+    for (uint32_t i = 0; ids && i < all; i++) {
+        const struct reel_channel *channel = reel_index_channel(index, i);
+        if (nanover_holds(channel)) {
+            ids[(*n)++] = channel->id;
+        }
     }
-    return any;
+    return ids;
 }
 
 bool nanover_begin(struct nanover_socket *s, const struct reel_time *start, struct shown *out, struct reel_error *err) {
@@ -78,7 +84,12 @@ bool nanover_begin(struct nanover_socket *s, const struct reel_time *start, stru
     if (start && !reel_time_within(start, info->start_ns, info->end_ns, &start_ns, err)) {
         return false;
     }
-    if (!holds_nanover(index)) {
+    AUTO_MEM uint32_t *channels = nanover_channels(index, &selection.n_channels);
+    if (!channels) {
+        return reel_fail_memory(err);
+    }
+    selection.channels = channels;
+    if (selection.n_channels == 0) {
         return reel_fail(err, REEL_UNSUPPORTED, "this recording has no NanoVer messages");
     }
     selection.start_ns = start ? start_ns : selection.start_ns;

@@ -66,20 +66,30 @@ static bool run_reset(struct nanover_socket *s, const struct nanover_command *co
                          : change(s, NULL, response, err);
 }
 
-/* Pauses, and sends all up to the next frame. */
-static bool run_step(struct nanover_socket *s, const struct nanover_command *command, msgpack_packer *response,
-                     struct reel_error *err) {
+static bool step_to_frame(struct nanover_socket *s, struct reel_error *err) {
     int64_t frame_ns = s->frame_ns;
-    if (!run_pause(s, command, response, err)) {
-        return false;
-    }
     do {
         play_step(s->shown.stream);
         if (!nanover_send_next(s, err)) {
             return false;
         }
-    } while (!s->ended && s->frame_ns == frame_ns);
+    } while (!s->ended && s->frame_ns == frame_ns && http_stream_ending(s->r, false) == HTTP_GOES_ON);
     return true;
+}
+
+/* Pauses, and sends all up to the next frame; after the last one it begins again. */
+static bool run_step(struct nanover_socket *s, const struct nanover_command *command, msgpack_packer *response,
+                     struct reel_error *err) {
+    struct reel_play_state state = {.size = sizeof state};
+    struct reel_play_change loop = {.size = sizeof loop, .set = REEL_PLAY_LOOP};
+    if (!run_pause(s, command, response, err)) {
+        return false;
+    }
+    reel_play_get(s->shown.play, &state);
+    bool good = reel_play_set(s->shown.play, &loop, err) && step_to_frame(s, err);
+    loop.loop = state.loop;
+    good = good && reel_play_set(s->shown.play, &loop, err);
+    return good && (!s->ended || (nanover_send_clear(s, err) && go_to(s, start_of(s), 0, NULL, err)));
 }
 
 /* Pauses, and goes to the frame before. */

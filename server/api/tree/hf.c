@@ -155,7 +155,7 @@ static int64_t read_newest(const char *revision, const char *name) {
     if (strlen(revision) != SHA1_HEX - 1 || strcmp(revision + NEWEST_DIGITS, name + NEWEST_DIGITS) != 0) {
         return 0;
     }
-    snprintf(digits, sizeof digits, "%s", revision);
+    snprintf(digits, sizeof digits, "%.*s", NEWEST_DIGITS, revision);
     if (!hex_read(digits, sizeof bytes, bytes)) {
         return 0;
     }

@@ -223,7 +223,7 @@ static bool tables_find(struct http_request *r, const char *path, struct tree_no
     *found = size == 0;
     if (strlen(id) > RECORDING_ID_TEXT - 1 && strcmp(id + RECORDING_ID_TEXT - 1, "/part.parquet") == 0) {
         char text[RECORDING_ID_TEXT];
-        snprintf(text, sizeof text, "%s", id);
+        snprintf(text, sizeof text, "%.*s", RECORDING_ID_TEXT - 1, id);
         return find_table(r, path, (size_t)(at - path), text, out, found, err);
     }
     if (*found) {
