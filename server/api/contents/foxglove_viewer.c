@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "http/json_text.h"
+#include "play/play.h"
 
 static const int64_t CLOCK_NS = 20000000; /* between two messages of the time */
 
@@ -21,6 +22,9 @@ void foxglove_socket_free(void *context) {
         return;
     }
     plays_remove(s->app->plays, s->entry);
+    if (s->play) {
+        play_wake(s->play, -1); /* who changes it now may still hold it when s->wake is closed */
+    }
     reel_stream_free(s->stream);
     reel_play_free(s->play);
     api_recording_done(&s->a);

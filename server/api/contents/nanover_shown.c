@@ -26,6 +26,9 @@ static const int64_t LOOP_MIN_NS = 100000000; /* what is shorter is not repeated
 
 static void shown_done(struct nanover_socket *s, struct shown *shown) {
     plays_remove(s->app->plays, shown->entry);
+    if (shown->play) {
+        play_wake(shown->play, -1); /* who changes it now may still hold it when s->wake is closed */
+    }
     reel_stream_free(shown->stream);
     reel_play_free(shown->play);
     reel_recording_free(shown->recording);
@@ -260,12 +263,15 @@ bool nanover_load(struct nanover_socket *s, size_t index, struct reel_error *err
 struct nanover_socket *nanover_socket_new(struct http_request *r, bool single) {
     AUTO(nanover_socket_free) struct nanover_socket *s = calloc(1, sizeof *s);
     const char *pause_topics[PLAY_PAUSE_TOPICS_MAX];
-    if (!s || (s->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) < 0) {
+    if (s) {
+        s->r = r;
+        s->app = http_app(r);
+        s->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    }
+    if (!s || s->wake < 0) {
         http_reply_no_memory(r);
         return NULL;
     }
-    s->r = r;
-    s->app = http_app(r);
     s->single = single;
     s->options = reel_play_defaults();
     s->options.loop = true; /* as NanoVer's server plays */
