@@ -184,20 +184,22 @@ static void note_round(struct foxglove_socket *s) {
                                    .chunks = (uint32_t)reel_index_info(index)->n_chunks};
 }
 
-/* The recording as it is now. A view cannot begin in the middle: it gets what is later than the last message. */
-static bool send_new(struct foxglove_socket *s, struct reel_error *err) {
+/* The recording as it is now; `again`: it could not be opened. A view cannot begin in the middle: it gets what is later
+ * than the last message. */
+static bool send_new(struct foxglove_socket *s, bool *again, struct reel_error *err) {
     struct reel_selection selection = s->q.selection;
     struct catalog_recording row;
     char job[33];
     struct reel_since since = s->since;
     if (!catalog_get(s->app->catalog, s->a.row.id, &row, err)) {
-        return reel_is_transient(err->code);
+        return *again = reel_is_transient(err->code);
     }
     struct reel_recording *now = api_recording_open(s->app, &row, OPEN_WAIT_NS, job, err);
     catalog_recording_done(&row);
     if (!now) { /* it is being finished */
-        return err->code == REEL_BUSY || reel_is_transient(err->code);
+        return *again = err->code == REEL_BUSY || reel_is_transient(err->code);
     }
+    *again = false;
     int64_t before_ns = reel_index_info(reel_recording_index(s->a.recording))->end_ns;
     reel_recording_free(s->a.recording);
     s->a.recording = now;
@@ -220,7 +222,7 @@ static bool send_present(struct foxglove_socket *s, struct reel_error *err) {
 
 static bool run_following(struct foxglove_socket *s, struct reel_error *err) {
     struct websocket_message message;
-    bool more, growing = true;
+    bool more, growing = true, again = false;
     note_round(s);
     for (s->latest = true;;) {
         int64_t until_ns = s->latest ? 0 : growing ? clock_ns() + FOLLOW_NS : INT64_MAX;
@@ -233,7 +235,8 @@ static bool run_following(struct foxglove_socket *s, struct reel_error *err) {
                                              : true;
         if (good && got == WEBSOCKET_QUIET && growing) {
             live_wait(s->app->live, s->a.row.id, s->messages, 0, &more, &growing);
-            good = (!more && growing) || send_new(s, err);
+            good = (!more && growing && !again) || send_new(s, &again, err);
+            growing = growing || again; /* or its last messages would be missing */
         }
         if (!good) {
             return false;

@@ -13,6 +13,7 @@
 #include "api/reserve.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "formats/nanover/current_form.h"
 #include "formats/nanover/question.h"
@@ -258,6 +259,20 @@ bool nanover_load(struct nanover_socket *s, size_t index, struct reel_error *err
     }
     shown_done(s, good ? &last : &next);
     return good && send_loaded(s, index, err);
+}
+
+void nanover_look(struct nanover_socket *s) {
+    struct reel_error ignored = {0};
+    int64_t now = clock_ns();
+    if (s->single || !s->shown.recording || now - s->looked_ns < NANOVER_LOOK_NS) {
+        return;
+    }
+    s->looked_ns = now;
+    if (!access_still_sees(s->r, http_caller(s->r), s->shown.row.id)) {
+        (void)nanover_send_clear(s, &ignored); /* a connection that is closed ends the conversation */
+        s->any = false;
+        shown_done(s, &s->shown);
+    }
 }
 
 struct nanover_socket *nanover_socket_new(struct http_request *r, bool single) {

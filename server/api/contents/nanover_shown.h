@@ -19,6 +19,8 @@ struct shown {
     uint64_t held; /* bytes reserved for it */
 };
 
+enum { NANOVER_LOOK_NS = 500000000 }; /* how often nanover_look() asks the catalog */
+
 struct listed {
     char id[RECORDING_ID_TEXT];
     char *name;
@@ -34,6 +36,7 @@ struct nanover_socket {
     struct listed *list; /* as it was sent last */
     size_t n_list, index;
     struct shown shown;
+    int64_t looked_ns;                 /* when nanover_look() did */
     bool ended;                        /* the stream, until it gets another position */
     bool any;                          /* a message was sent since the client forgot everything … */
     bool last_state;                   /* … the last one was the state at a position … */
@@ -49,6 +52,8 @@ REEL_DEFINE_AUTO(struct nanover_socket, nanover_socket_free);
 bool nanover_begin(struct nanover_socket *s, const struct reel_time *start, struct shown *out, struct reel_error *err);
 /* Plays another recording of the list, from its start. */
 bool nanover_load(struct nanover_socket *s, size_t index, struct reel_error *err);
+/* Shows nothing any more when the recording of /nanover has left the collections of the caller, or the catalog. */
+void nanover_look(struct nanover_socket *s);
 bool nanover_read_list(struct nanover_socket *s, struct reel_error *err);
 
 bool nanover_send_packed(struct nanover_socket *s, const msgpack_sbuffer *packed, struct reel_error *err);

@@ -190,7 +190,8 @@ static bool run_commands(struct nanover_socket *s, const struct nanover_command 
     return true;
 }
 
-static void on_command(void *context, const struct nanover_command *command) {
+/* False: the conversation is over. One message may have thousands of commands. */
+static bool on_command(void *context, const struct nanover_command *command) {
     struct nanover_socket *s = context;
     struct reel_error err = {0};
     msgpack_sbuffer packed;
@@ -209,8 +210,9 @@ static void on_command(void *context, const struct nanover_command *command) {
         nanover_pack_answer(&to, command, "exception");
         nanover_pack_text(&to, err.text);
     }
-    (void)nanover_send_packed(s, &packed, &err); /* a connection that is closed ends the loop */
+    bool sent = nanover_send_packed(s, &packed, &err);
     msgpack_sbuffer_destroy(&packed);
+    return sent && http_stream_ending(s->r, false) == HTTP_GOES_ON;
 }
 
 /* ---- the conversation */
@@ -224,8 +226,10 @@ static bool nanover_run(void *context, struct websocket *ws, struct reel_error *
         (void)nanover_load(s, 0, &ignored); /* as NanoVer's server begins with the first */
     }
     for (;;) {
+        nanover_look(s);
         int64_t due_ns = s->shown.stream && !s->ended ? play_due(s->shown.stream) : INT64_MAX;
-        enum websocket_got got = websocket_wait(ws, s->wake, due_ns, &message);
+        int64_t look_ns = s->single || !s->shown.recording ? INT64_MAX : s->looked_ns + NANOVER_LOOK_NS;
+        enum websocket_got got = websocket_wait(ws, s->wake, due_ns < look_ns ? due_ns : look_ns, &message);
         if (got == WEBSOCKET_OVER) {
             return true;
         }
