@@ -2,11 +2,12 @@
 import asyncio
 import json
 import struct
+import unittest
 
 import msgpack
 import websockets
 
-from harness import API, Case, eventually
+from harness import API, Case, Server, create_token
 from samples import SECOND, T0, Message, bag, nanover, nanover_messages, read_mcap
 from test_live import Live, row
 from websocket_client import converse
@@ -69,6 +70,27 @@ class Viewer:
 
     def numbers(self):
         return [int(data[4:]) for topic, _, data in self.messages if topic == '/a']
+
+
+class Rights(unittest.TestCase):
+    def test_it_ends_when_the_recording_leaves_the_collections(self):
+        server = Server()
+        self.addCleanup(server.stop)
+        recording = server.added('lab.bag', lab(), collection='open')
+        root, token = create_token(server, 'admin', 'root'), create_token(server, 'read', 'guest', '--collection', 'open')
+
+        def move():
+            answer = server.request('PATCH', API + '/recordings/' + recording, json.dumps({'collection': 'closed'}), {'Authorization': 'Bearer ' + root})
+            self.assertEqual(answer.status, 200, answer)
+
+        async def until_closed(viewer):
+            await viewer.until(lambda: viewer.channels)
+            await asyncio.get_running_loop().run_in_executor(None, move)
+            try:
+                await viewer.until(lambda: False)
+            except websockets.ConnectionClosed as e:
+                return e.rcvd.code
+        self.assertEqual(converse(server, '/ws/recordings/%s?paused=true' % recording, until_closed, {'Authorization': 'Bearer ' + token}, client=Viewer, subprotocols=[SDK]), 1008)
 
 
 class FoxgloveSocket(Case):

@@ -19,6 +19,7 @@
 #include "formats/nanover/question.h"
 #include "http/websocket.h"
 #include "play/play.h"
+#include "read/reader.h"
 
 static const int64_t OPEN_WAIT_NS = 2000000000;
 static const int64_t LOOP_MIN_NS = 100000000; /* what is shorter is not repeated: it would be sent without a pause */
@@ -133,8 +134,48 @@ bool nanover_send_clear(struct nanover_socket *s, struct reel_error *err) {
     bool good = nanover_send_packed(s, &packed, err);
     msgpack_sbuffer_destroy(&packed);
     s->any = s->last_state = false;
-    s->frame_ns = s->frame_before_ns = INT64_MIN;
+    s->frame_ns = INT64_MIN;
     return good;
+}
+
+static bool has_frames(const struct reel_channel *channel) {
+    for (uint32_t i = 0; i < channel->n_topics; i++) {
+        if (strcmp(channel->topics[i], "frame") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_latest(void *latest_ns, const struct reel_entry *entry) {
+    int64_t *latest = latest_ns;
+    *latest = entry->time_ns > *latest ? entry->time_ns : *latest;
+    return false;
+}
+
+/* The time of the last frame before `before_ns`; INT64_MIN: there is none. */
+static bool last_frame(struct reel_reader *reader, int64_t before_ns, int64_t *time_ns, struct reel_error *err) {
+    const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
+    *time_ns = INT64_MIN;
+    for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
+        const struct reel_channel *channel = reel_index_channel(index, i);
+        if (nanover_holds(channel) && has_frames(channel) &&
+            !reel_reader_reverse(reader, i, before_ns, take_latest, time_ns, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool nanover_frame_before(struct nanover_socket *s, int64_t *time_ns, struct reel_error *err) {
+    int64_t shown_ns;
+    *time_ns = INT64_MIN;
+    if (!s->any) {
+        return true;
+    }
+    AUTO(reel_reader_free) struct reel_reader *reader = reel_reader_new(s->shown.recording, err);
+    return reader && last_frame(reader, s->last_ns + !s->last_state, &shown_ns, err) &&
+           last_frame(reader, shown_ns, time_ns, err);
 }
 
 /* Whether this message is from another position than the one before. */
@@ -147,12 +188,7 @@ static void note_sent(struct nanover_socket *s, const struct reel_message *m) {
     s->any = true;
     s->last_state = m->before_start;
     s->last_ns = m->time_ns;
-    for (uint32_t i = 0; i < channel->n_topics; i++) {
-        if (strcmp(channel->topics[i], "frame") == 0 && m->time_ns > s->frame_ns) {
-            s->frame_before_ns = s->frame_ns;
-            s->frame_ns = m->time_ns;
-        }
-    }
+    s->frame_ns = has_frames(channel) && m->time_ns > s->frame_ns ? m->time_ns : s->frame_ns;
 }
 
 bool nanover_send_next(struct nanover_socket *s, struct reel_error *err) {
@@ -290,7 +326,7 @@ struct nanover_socket *nanover_socket_new(struct http_request *r, bool single) {
     s->single = single;
     s->options = reel_play_defaults();
     s->options.loop = true; /* as NanoVer's server plays */
-    s->frame_ns = s->frame_before_ns = INT64_MIN;
+    s->frame_ns = INT64_MIN;
     bool good = plays_read_options(r, &s->options, pause_topics);
     s->options.pause_topics = NULL; /* no parameter of these routes */
     return good ? TAKE(s) : NULL;

@@ -36,12 +36,12 @@ struct nanover_socket {
     struct listed *list; /* as it was sent last */
     size_t n_list, index;
     struct shown shown;
-    int64_t looked_ns;                 /* when nanover_look() did */
-    bool ended;                        /* the stream, until it gets another position */
-    bool any;                          /* a message was sent since the client forgot everything … */
-    bool last_state;                   /* … the last one was the state at a position … */
-    int64_t last_ns;                   /* … and this was its time */
-    int64_t frame_ns, frame_before_ns; /* times of the last two frames, INT64_MIN: none */
+    int64_t looked_ns; /* when nanover_look() did */
+    bool ended;        /* the stream, until it gets another position */
+    bool any;          /* a message was sent since the client forgot everything … */
+    bool last_state;   /* … the last one was the state at a position … */
+    int64_t last_ns;   /* … and this was its time */
+    int64_t frame_ns;  /* time of the last frame, INT64_MIN: none */
 };
 
 struct nanover_socket *nanover_socket_new(struct http_request *r, bool single); /* NULL: replied */
@@ -57,6 +57,8 @@ void nanover_look(struct nanover_socket *s);
 bool nanover_read_list(struct nanover_socket *s, struct reel_error *err);
 
 bool nanover_send_packed(struct nanover_socket *s, const msgpack_sbuffer *packed, struct reel_error *err);
+/* The time of the frame before the one that the client has; INT64_MIN: there is none. */
+bool nanover_frame_before(struct nanover_socket *s, int64_t *time_ns, struct reel_error *err);
 /* Makes the client forget what it was sent. */
 bool nanover_send_clear(struct nanover_socket *s, struct reel_error *err);
 /* Sends the message that is due, if it is one of NanoVer. */

@@ -95,13 +95,20 @@ static bool run_step(struct nanover_socket *s, const struct nanover_command *com
 /* Pauses, and goes to the frame before. */
 static bool run_step_back(struct nanover_socket *s, const struct nanover_command *command, msgpack_packer *response,
                           struct reel_error *err) {
-    int64_t before_ns = s->frame_before_ns;
+    int64_t before_ns;
     (void)command;
     if (!s->shown.play) {
         return change(s, NULL, response, err);
     }
-    return before_ns == INT64_MIN ? nanover_send_clear(s, err) && go_to(s, start_of(s), REEL_PLAY_PAUSED, response, err)
-                                  : go_to(s, before_ns + 1, REEL_PLAY_PAUSED, response, err);
+    if (!nanover_frame_before(s, &before_ns, err)) {
+        return false;
+    }
+    if (before_ns < start_of(s)) {
+        return nanover_send_clear(s, err) && go_to(s, start_of(s), REEL_PLAY_PAUSED, response, err);
+    }
+    /* sent at once: the next command may be here already, and begins where the client is then */
+    return go_to(s, before_ns + 1, REEL_PLAY_PAUSED, response, err) &&
+           (play_due(s->shown.stream) > 0 || nanover_send_next(s, err));
 }
 
 static bool run_load(struct nanover_socket *s, const struct nanover_command *command, msgpack_packer *response,
