@@ -202,6 +202,9 @@ class FoxgloveSocket(Case):
             for x in range(2, 5):
                 await loop.run_in_executor(None, live.appended, [row('/x', x)])
                 await viewer.until(lambda: json.loads(viewer.messages[-1][2])['x'] == x)
+            for x, late in ((40, row('/x', 4)), (20, row('/x', 2))):  # as late as the last message, and earlier
+                await loop.run_in_executor(None, live.appended, [{**late, 'data': {'x': x}}])
+                await viewer.until(lambda: json.loads(viewer.messages[-1][2])['x'] == x)
             await loop.run_in_executor(None, live.appended, [row('/new', 7)])
             await viewer.subscribe('/new')
             await viewer.until(lambda: viewer.messages[-1][0] == '/new')

@@ -161,12 +161,15 @@ static bool run_playback(struct foxglove_socket *s, struct reel_error *err) {
 
 /* ---- a live recording */
 
-/* Sends the messages of a stream, as long as the connection lasts. */
-static bool send_round(struct foxglove_socket *s, const struct reel_selection *selection, struct reel_error *err) {
+/* Sends the messages of a stream, as long as the connection lasts; of what the view adds, that from `added_ns` on. */
+static bool send_round(struct foxglove_socket *s, const struct reel_selection *selection, int64_t added_ns,
+                       struct reel_error *err) {
+    struct reel_selection of_view = *selection;
+    of_view.start_ns = added_ns;
     reel_stream_free(s->stream);
     s->stream = reel_stream_open(&s->a.recording, 1, selection, err);
     if (s->stream && selection->view) {
-        s->stream = selection->view->open(s->stream, &s->a.recording, 1, selection, err);
+        s->stream = selection->view->open(s->stream, &s->a.recording, 1, &of_view, err);
     }
     s->ended = false;
     bool good = s->stream && foxglove_offer_all(s, err);
@@ -184,8 +187,8 @@ static void note_round(struct foxglove_socket *s) {
                                    .chunks = (uint32_t)reel_index_info(index)->n_chunks};
 }
 
-/* The recording as it is now; `again`: it could not be opened. A view cannot begin in the middle: it gets what is later
- * than the last message. */
+/* The recording as it is now; `again`: it could not be opened. What a view adds has no place in the file: it gets what
+ * is later than the last message was. */
 static bool send_new(struct foxglove_socket *s, bool *again, struct reel_error *err) {
     struct reel_selection selection = s->q.selection;
     struct catalog_recording row;
@@ -204,10 +207,8 @@ static bool send_new(struct foxglove_socket *s, bool *again, struct reel_error *
     reel_recording_free(s->a.recording);
     s->a.recording = now;
     note_round(s);
-    selection.since = selection.view ? NULL : &since;
-    selection.start_ns = selection.view ? before_ns + 1 : selection.start_ns;
-    selection.state_at_cut = selection.view != NULL;
-    return send_round(s, &selection, err);
+    selection.since = &since;
+    return send_round(s, &selection, before_ns + 1, err);
 }
 
 /* The last message of each channel, and the state. */
@@ -217,7 +218,7 @@ static bool send_present(struct foxglove_socket *s, struct reel_error *err) {
     selection.state_at_cut = selection.last_per_topic = true;
     s->latest = false;
     s->any = false;
-    return send_round(s, &selection, err);
+    return send_round(s, &selection, selection.start_ns, err);
 }
 
 static bool run_following(struct foxglove_socket *s, struct reel_error *err) {

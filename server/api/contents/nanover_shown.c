@@ -123,8 +123,10 @@ bool nanover_send_clear(struct nanover_socket *s, struct reel_error *err) {
     if (!s->any) {
         return true;
     }
-    if (!reel_nanover_moment(s->shown.recording, REEL_NANOVER_STATE, s->last_ns, &state, &size, err)) {
-        return false;
+    struct reel_error why = {0}; /* a damaged message: what cannot be named stays, and the client goes on */
+    if (!reel_nanover_moment(s->shown.recording, REEL_NANOVER_STATE, s->last_ns, &state, &size, &why) &&
+        why.code == REEL_CANCELLED) {
+        return reel_error_pass(err, &why);
     }
     msgpack_sbuffer packed;
     msgpack_packer to;
