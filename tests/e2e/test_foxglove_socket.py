@@ -161,6 +161,21 @@ class FoxgloveSocket(Case):
             await viewer.until(lambda: viewer.statuses)
         self.talk(controlled, '?paused=true')
 
+    def test_patch(self):
+        """Others change the controls: the viewer gets the state; and what would never wait is not repeated."""
+        def patch(play, change):
+            answer = self.server.request('PATCH', API + '/plays/' + play, json.dumps(change))
+            self.assertEqual(answer.status, 200, answer)
+
+        async def changed(viewer):
+            loop, play = asyncio.get_running_loop(), viewer.ws.response_headers['X-Play']
+            await viewer.control('seek', play=False, seek=T0)  # where no message is due
+            await loop.run_in_executor(None, patch, play, {'speed': 0.5})
+            await viewer.until(lambda: viewer.states[-1]['speed'] == 0.5 and not viewer.states[-1]['request'])
+            await loop.run_in_executor(None, patch, play, {'paused': False, 'speed': 'max', 'loop': True})
+            await viewer.until(lambda: viewer.states[-1]['status'] == 3)
+        self.talk(changed, '?paused=true')
+
     def test_a_later_subscription_begins_with_the_last_message(self):
         async def later(viewer):
             await viewer.subscribe('/a')

@@ -2,7 +2,6 @@
  * controls, or followed while it grows. A viewer subscribes to channels and gets the last message of each first. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 
 #include "api/contents/contents.h"
 #include "api/contents/foxglove_message.h"
@@ -83,6 +82,13 @@ static int64_t within(int64_t ns, const struct reel_play_state *state) {
     return ns < state->start_ns ? state->start_ns : ns > state->end_ns ? state->end_ns : ns;
 }
 
+/* Changes the controls: the viewer knows of it. */
+static bool set_own(struct foxglove_socket *s, const struct reel_play_change *change, struct reel_error *err) {
+    bool good = reel_play_set(s->play, change, err);
+    s->own_changes += good;
+    return good;
+}
+
 static bool on_control(struct foxglove_socket *s, struct reel_bytes message, struct reel_error *err) {
     struct foxglove_control c;
     struct reel_play_state state = {.size = sizeof state};
@@ -99,7 +105,7 @@ static bool on_control(struct foxglove_socket *s, struct reel_bytes message, str
                                             .position_ns = within(c.position_ns, &state)};
     s->ended = s->ended && !c.seeks;
     s->told = c.seeks;
-    return reel_play_set(s->play, &change, err) && foxglove_send_state(s, c.seeks, c.request, err);
+    return set_own(s, &change, err) && foxglove_send_state(s, c.seeks, c.request, err);
 }
 
 static bool foxglove_on_message(struct foxglove_socket *s, const struct websocket_message *m, struct reel_error *err) {
@@ -130,11 +136,27 @@ static bool send_latest(struct foxglove_socket *s, struct reel_error *err) {
     s->latest = false;
     s->ended = false;
     s->told = true;
-    return reel_play_set(s->play,
-                         &(struct reel_play_change){.size = sizeof(struct reel_play_change),
-                                                    .set = REEL_PLAY_POSITION,
-                                                    .position_ns = within(state.position_ns, &state)},
-                         err);
+    return set_own(s,
+                   &(struct reel_play_change){.size = sizeof(struct reel_play_change),
+                                              .set = REEL_PLAY_POSITION,
+                                              .position_ns = within(state.position_ns, &state)},
+                   err);
+}
+
+/* Without a pause, and to a viewer that subscribes to nothing, a loop would never wait. */
+static bool may_loop(double speed, int64_t start_ns, int64_t end_ns) {
+    return speed > 0 && end_ns - start_ns >= LOOP_MIN_NS;
+}
+
+/* After a change by others. */
+static bool on_change(struct foxglove_socket *s, struct reel_error *err) {
+    struct reel_play_state state = {.size = sizeof state};
+    reel_play_get(s->play, &state);
+    bool stays = !state.loop || may_loop(state.speed, state.start_ns, state.end_ns);
+    return (stays ||
+            set_own(s, &(struct reel_play_change){.size = sizeof(struct reel_play_change), .set = REEL_PLAY_LOOP},
+                    err)) &&
+           foxglove_send_state(s, false, bytes_of("", 0), err);
 }
 
 static bool run_playback(struct foxglove_socket *s, struct reel_error *err) {
@@ -143,13 +165,15 @@ static bool run_playback(struct foxglove_socket *s, struct reel_error *err) {
         int64_t due_ns = s->latest ? 0 : s->ended ? INT64_MAX : play_due(s->stream);
         enum websocket_got got = websocket_wait(s->ws, s->wake, due_ns, &message);
         eventfd_t changes = 0;
-        bool changed = eventfd_read(s->wake, &changes) == 0;
+        bool changed = got == WEBSOCKET_QUIET && eventfd_read(s->wake, &changes) == 0;
+        bool by_others = changes > s->own_changes;
         s->ended = s->ended && !changed;
+        s->own_changes = changed ? 0 : s->own_changes;
         if (got == WEBSOCKET_OVER) {
             return true;
         }
         bool good = got == WEBSOCKET_MESSAGE ? foxglove_on_message(s, &message, err)
-                    : changed                ? s->told || foxglove_send_state(s, false, bytes_of("", 0), err)
+                    : changed                ? !by_others || on_change(s, err)
                     : s->latest              ? send_latest(s, err)
                     : due_ns <= clock_ns()   ? foxglove_send_next(s, err)
                                              : true;
@@ -304,8 +328,7 @@ static bool foxglove_begin(struct foxglove_socket *s) {
         return false;
     }
     options.latch = true;
-    /* without a pause, and to a viewer that subscribes to nothing, it would never wait */
-    options.loop = options.loop && options.speed > 0 && info->end_ns - info->start_ns >= LOOP_MIN_NS;
+    options.loop = options.loop && may_loop(options.speed, info->start_ns, info->end_ns);
     if (s->follows || begin_playback(s, &options, &err)) {
         return true;
     }
