@@ -6,6 +6,7 @@
 #include "api/contents/contents.h"
 #include "api/contents/foxglove_message.h"
 #include "api/contents/foxglove_viewer.h"
+#include "api/reserve.h"
 #include "app.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
@@ -123,6 +124,7 @@ static bool begin_playback(struct foxglove_socket *s, const struct reel_play_opt
     if (!(s->play = reel_play_new(options, err))) {
         return false;
     }
+    s->memory.unused = api_idle_memory(s->a.recording, false);
     play_wake(s->play, s->wake);
     s->stream = reel_play_stream(s->play, &s->a.recording, 1, q, start, end > start ? end : start, err);
     s->entry = s->stream ? plays_add(s->app->plays, s->app->id, &s->a.row, s->play, info->clock, err) : NULL;
@@ -163,6 +165,10 @@ static bool run_playback(struct foxglove_socket *s, struct reel_error *err) {
     struct websocket_message message;
     for (;;) {
         int64_t due_ns = s->latest ? 0 : s->ended ? INT64_MAX : play_due(s->stream);
+        if (due_ns > clock_ns() + PLAY_IDLE_NS && s->memory.lacking == 0) {
+            play_rest(s->stream);
+            play_memory_rest(&s->memory, s->r);
+        }
         enum websocket_got got = websocket_wait(s->ws, s->wake, due_ns, &message);
         eventfd_t changes = 0;
         bool changed = got == WEBSOCKET_QUIET && eventfd_read(s->wake, &changes) == 0;
@@ -271,6 +277,13 @@ static bool run_following(struct foxglove_socket *s, struct reel_error *err) {
 
 /* ---- the conversation */
 
+static void on_wait(void *context) {
+    const struct foxglove_socket *s = context;
+    if (s->play) {
+        play_rest(s->stream);
+    }
+}
+
 static bool foxglove_run(void *context, struct websocket *ws, struct reel_error *err) {
     struct foxglove_socket *s = context;
     const struct reel_index_info *info = reel_index_info(reel_recording_index(s->a.recording));
@@ -354,6 +367,7 @@ void api_foxglove(struct http_request *r) {
             http_add_header(r, "X-Play", s->entry->id);
         }
         http_reply_socket(r, &(struct http_socket){.run = foxglove_run,
+                                                   .waits = on_wait,
                                                    .free = foxglove_socket_free,
                                                    .context = TAKE(s),
                                                    .message_max = REEL_SOCKET_MESSAGE_MAX,

@@ -152,7 +152,8 @@ static bool foxglove_has_moved(const struct foxglove_socket *s, const struct ree
 
 bool foxglove_send_next(struct foxglove_socket *s, struct reel_error *err) {
     const struct reel_message *m;
-    enum reel_step step = reel_stream_next(s->stream, &m, err);
+    enum reel_step step =
+        play_memory_resume(&s->memory, s->r, err) ? reel_stream_next(s->stream, &m, err) : REEL_STEP_ERROR;
     s->ended = step == REEL_STEP_END;
     if (step != REEL_STEP_MESSAGE) {
         return s->ended && foxglove_send_state(s, false, bytes_of("", 0), err);

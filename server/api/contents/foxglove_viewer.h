@@ -29,6 +29,7 @@ struct foxglove_socket {
     int wake;               /* an eventfd: the controls have changed */
     struct reel_play *play;
     struct play_entry *entry;
+    struct play_memory memory;
     struct reel_stream *stream; /* that is played; of a live recording, what was new when it was opened, or NULL */
     /* Channels keep their ids from stream to stream. */
     struct hash_table ids;    /* of keys in `keys` → id + 1 */

@@ -35,7 +35,7 @@ static void shown_done(struct nanover_socket *s, struct shown *shown) {
     reel_play_free(shown->play);
     reel_recording_free(shown->recording);
     catalog_recording_done(&shown->row);
-    http_give_back(s->r, shown->held);
+    http_give_back(s->r, shown->held > shown->memory.lacking ? shown->held - shown->memory.lacking : 0);
     *shown = (struct shown){0};
 }
 
@@ -104,6 +104,7 @@ bool nanover_begin(struct nanover_socket *s, const struct reel_time *start, stru
     if (!(out->play = reel_play_new(&options, err))) {
         return false;
     }
+    out->memory.unused = api_idle_memory(out->recording, false);
     play_wake(out->play, s->wake);
     play_through(out->play, through_nanover, 0);
     out->stream = reel_play_stream(out->play, &out->recording, 1, &selection, start_ns, info->end_ns, err);
@@ -196,7 +197,8 @@ static void note_sent(struct nanover_socket *s, const struct reel_message *m) {
 bool nanover_send_next(struct nanover_socket *s, struct reel_error *err) {
     const struct reel_message *m;
     struct reel_bytes payload;
-    enum reel_step step = reel_stream_next(s->shown.stream, &m, err);
+    enum reel_step step =
+        play_memory_resume(&s->shown.memory, s->r, err) ? reel_stream_next(s->shown.stream, &m, err) : REEL_STEP_ERROR;
     s->ended = step == REEL_STEP_END;
     if (step != REEL_STEP_MESSAGE) {
         return s->ended;
@@ -297,6 +299,13 @@ bool nanover_load(struct nanover_socket *s, size_t index, struct reel_error *err
     }
     shown_done(s, good ? &last : &next);
     return good && send_loaded(s, index, err);
+}
+
+void nanover_rest(struct nanover_socket *s) {
+    if (s->shown.stream && s->shown.memory.lacking == 0) {
+        play_rest(s->shown.stream);
+        play_memory_rest(&s->shown.memory, s->r);
+    }
 }
 
 void nanover_look(struct nanover_socket *s) {

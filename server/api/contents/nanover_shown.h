@@ -17,6 +17,7 @@ struct shown {
     struct play_entry *entry;
     struct reel_stream *stream;
     uint64_t held; /* bytes reserved for it */
+    struct play_memory memory;
 };
 
 enum { NANOVER_LOOK_NS = 500000000 }; /* how often nanover_look() asks the catalog */
@@ -54,6 +55,8 @@ bool nanover_begin(struct nanover_socket *s, const struct reel_time *start, stru
 bool nanover_load(struct nanover_socket *s, size_t index, struct reel_error *err);
 /* Shows nothing any more when the recording of /nanover has left the collections of the caller, or the catalog. */
 void nanover_look(struct nanover_socket *s);
+/* While nothing is due for some time. */
+void nanover_rest(struct nanover_socket *s);
 bool nanover_read_list(struct nanover_socket *s, struct reel_error *err);
 
 bool nanover_send_packed(struct nanover_socket *s, const msgpack_sbuffer *packed, struct reel_error *err);

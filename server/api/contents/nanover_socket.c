@@ -235,6 +235,9 @@ static bool nanover_run(void *context, struct websocket *ws, struct reel_error *
     for (;;) {
         nanover_look(s);
         int64_t due_ns = s->shown.stream && !s->ended ? play_due(s->shown.stream) : INT64_MAX;
+        if (due_ns > clock_ns() + PLAY_IDLE_NS) {
+            nanover_rest(s);
+        }
         int64_t look_ns = s->single || !s->shown.recording ? INT64_MAX : s->looked_ns + NANOVER_LOOK_NS;
         enum websocket_got got = websocket_wait(ws, s->wake, due_ns < look_ns ? due_ns : look_ns, &message);
         if (got == WEBSOCKET_OVER) {
