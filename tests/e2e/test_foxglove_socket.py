@@ -93,6 +93,24 @@ class Rights(unittest.TestCase):
         self.assertEqual(converse(server, '/ws/recordings/%s?paused=true' % recording, until_closed, {'Authorization': 'Bearer ' + token}, client=Viewer, subprotocols=[SDK]), 1008)
 
 
+    def test_a_link_opens_its_recording(self):
+        server = Server()
+        self.addCleanup(server.stop)
+        recording, other = server.added('lab.bag', lab()), server.added('other.bag', bag([Message(T0, '/b', text('x'), 'std_msgs/String')]))
+        answer = server.request('POST', '%s/recordings/%s/links' % (API, recording), '{}', {'Authorization': 'Bearer ' + create_token(server, 'read', 'guest')})
+        key = answer.json()['key']
+
+        async def offered(viewer):
+            await viewer.until(lambda: '/a' in viewer.channels)
+
+        def opened(one):
+            return converse(server, '/ws/recordings/%s?paused=true&link=%s' % (one, key), offered, client=Viewer, subprotocols=[SDK])
+        opened(recording)
+        with self.assertRaises(websockets.InvalidStatusCode) as refused:
+            opened(other)
+        self.assertEqual(refused.exception.status_code, 403)
+
+
 class FoxgloveSocket(Case):
     @classmethod
     def fill(cls):
