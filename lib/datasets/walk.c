@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "decode/decoder.h"
 #include "reel/values.h"
+#include "syntax/utf8.h"
 
 /* ---- the numbers of a message */
 
@@ -52,7 +53,8 @@ static const struct reel_visitor_ops number_ops = {.boolean = put_boolean,
 
 static bool put_name(struct reel_visitor *v, struct reel_bytes text) {
     struct reading *r = (struct reading *)(void *)((char *)v - offsetof(struct reading, names));
-    if (r->source->n_names < DATASET_WIDTH_MAX && text.size <= 255) {
+    if (r->source->n_names < DATASET_WIDTH_MAX && text.size <= 255 && utf8_valid(text) &&
+        (text.size == 0 || !memchr(text.data, '\0', text.size))) { /* else the source's name is used */
         grow_put(&r->source->names, text.data, text.size);
         grow_u8(&r->source->names, 0);
         r->source->n_names++;
