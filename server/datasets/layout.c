@@ -67,14 +67,9 @@ static struct layout_episode *add_episode(struct dataset_layout *l, const struct
         reel_fail(err, REEL_LIMIT, "a dataset has at most %d episodes: narrow its search", DATASET_EPISODES_MAX);
         return NULL;
     }
-    if (row->state == STATE_SCANNING) { /* which passes: a copy of the dataset must not lose it meanwhile */
-        reel_fail(err, REEL_BUSY, "a recording of the dataset is being scanned; try again");
-        return NULL;
-    }
     struct layout_episode *e = &l->episodes[l->n_episodes++];
     memcpy(e->id, row->id, sizeof e->id);
     memcpy(e->content, row->content, sizeof e->content);
-    e->state = row->state;
     e->clock = made_clock(row);
     e->task = task_of(row);
     if (asprintf(&e->name, "%s/%s", row->collection, row->name) < 0) {
@@ -179,6 +174,9 @@ static bool find_ids(struct app *app, struct dataset_layout *l, const struct lay
         if (!is_allowed(q, &row)) {
             return reel_fail(err, REEL_NOT_FOUND, "%s", catalog_not_found(id));
         }
+        if (row.state == STATE_SCANNING) { /* which passes: no copy of the dataset is to lose its files meanwhile */
+            return reel_fail(err, REEL_BUSY, "a recording of the dataset is being scanned; try again");
+        }
         if (has_room(l, q) && !add_recording(app, l, q, &row, err)) {
             return false;
         }
@@ -206,7 +204,6 @@ static bool name_layout(struct dataset_layout *l, struct reel_error *err) {
         digest_text(&d, l->episodes[i].content);
         digest_text(&d, l->episodes[i].name);
         digest_text(&d, l->episodes[i].task);
-        made_add_number(&d, l->episodes[i].state);
         made_add_number(&d, l->episodes[i].clock);
         digest_text(&d, l->episodes[i].event ? l->episodes[i].event : "");
         digest_add(&d, &l->episodes[i].cut, sizeof l->episodes[i].cut);

@@ -23,8 +23,7 @@ struct layout_video { /* of an episode and a feature of images */
 
 struct layout_episode {
     char id[RECORDING_ID_TEXT], content[SHA256_HEX];
-    enum recording_state state; /* with what is not ready it is no episode */
-    int clock;                  /* that a user set; -1: none */
+    int clock;  /* that a user set; -1: none */
     char *name; /* COLLECTION/NAME */
     char *task;
     bool is_cut; /* around an event: cut and event */

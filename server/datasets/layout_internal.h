@@ -18,7 +18,7 @@ bool made_episode(struct app *app, struct dataset_layout *l, struct layout_episo
 bool made_video(struct app *app, const struct dataset_layout *l, const struct layout_episode *e,
                 const struct reel_progress *progress, struct layout_video *video, struct reel_error *err);
 
-/* The recording as it was planned: else REEL_BUSY. REEL_UNSUPPORTED: it was not ready. */
+/* The recording as it was planned: else REEL_BUSY, as the dataset is then another one. */
 struct reel_recording *made_recording(struct app *app, const struct layout_episode *e, struct reel_error *err);
 /* What the episode is made by; it points to `e`. */
 struct dataset_spec made_spec(const struct dataset_layout *l, const struct layout_episode *e);

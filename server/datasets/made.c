@@ -91,12 +91,8 @@ struct reel_recording *made_recording(struct app *app, const struct layout_episo
     if (!catalog_get(app->catalog, e->id, &row, err)) {
         return NULL;
     }
-    if (row.state != e->state || made_clock(&row) != e->clock || strcmp(row.content, e->content) != 0) {
+    if (row.state != STATE_READY || made_clock(&row) != e->clock || strcmp(row.content, e->content) != 0) {
         reel_fail(err, REEL_BUSY, "a recording of the dataset has just changed; try again");
-        return NULL;
-    }
-    if (row.state != STATE_READY) {
-        reel_fail(err, REEL_UNSUPPORTED, "the recording is %s", recording_state_name(row.state));
         return NULL;
     }
     struct reel_recording *recording = recordings_get_resting(app->recordings, &row, OPEN_WAIT_NS, job, err);

@@ -210,29 +210,29 @@ class Changes(Case):
     @classmethod
     def fill(cls):
         Datasets.add(cls.server)
+        cls.ids = Datasets.ids
         Datasets.put(cls.server, 'found', VALUE)
-        Datasets.put(cls.server, 'named', {**{k: v for k, v in VALUE.items() if k != 'search'}, 'recordings': Datasets.ids[:2]})
+        Datasets.put(cls.server, 'named', {**{k: v for k, v in VALUE.items() if k != 'search'}, 'recordings': cls.ids[:2]})
 
     def sha(self, name='found'):
         return self.get('%s/datasets/%s?report' % (API, name)).json()['sha']
 
     def test_it_is_scanned_again(self):
         """The dataset has no fewer files meanwhile, or a copy would lose them: it is asked for again later."""
-        tables = {name: self.get('/dav/datasets/%s/meta/info.json' % name).body for name in ('found', 'named')}
+        paths = '/dav/datasets/named/meta/info.json', '/s3/datasets?list-type=2&prefix=named/', '/hf/api/datasets/named'
+        before = [self.get(path).body for path in paths]
         state, = catalog_sql(self.server.data, "SELECT state FROM recordings WHERE name = 'b.bag'")[0]
         change = lambda to: catalog_sql(self.server.data, "UPDATE recordings SET state = %s WHERE name = 'b.bag'" % to)
         change(0)
         self.addCleanup(change, state)
-        for name in tables:
-            for path in ('/dav/datasets/%s/meta/info.json' % name, '/s3/datasets?list-type=2&prefix=%s/' % name, '%s%s' % ('/hf/api/datasets/', name)):
-                self.assertEqual(self.server.request('GET', path, None, {'Prefer': 'wait=1'}).status, 503, path)
+        self.assertEqual([self.server.request('GET', path, None, {'Prefer': 'wait=1'}).status for path in paths], [503] * 3)
         change(state)
-        self.assertEqual({name: self.get('/dav/datasets/%s/meta/info.json' % name).body for name in tables}, tables)
+        self.assertEqual([self.get(path).body for path in paths], before)
 
     def test_its_clock_is_set(self):
         sha = self.sha()
         for clock in ('relative', None):
-            answer = self.server.request('PATCH', '%s/recordings/%s' % (API, Datasets.ids[0]), json.dumps({'clock': clock}), {'Content-Type': 'application/json'})
+            answer = self.server.request('PATCH', '%s/recordings/%s' % (API, self.ids[0]), json.dumps({'clock': clock}), {'Content-Type': 'application/json'})
             self.assertEqual(answer.status, 200, answer)
             self.assertEqual(self.sha() == sha, clock is None)
 
