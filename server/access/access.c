@@ -159,8 +159,10 @@ enum http_verdict access_authorize(const struct http_request *r, enum http_role 
 }
 
 const char *access_recording(const struct http_request *r) {
-    static const char base[] = "/api/v1/recordings/";
-    return strncmp(http_path(r), base, sizeof base - 1) == 0 ? http_segment(r, "id") : NULL;
+    static const char base[] = "/api/v1/recordings/", viewer[] = "/ws/recordings/";
+    const char *path = http_path(r);
+    bool has = strncmp(path, base, sizeof base - 1) == 0 || strncmp(path, viewer, sizeof viewer - 1) == 0;
+    return has ? http_segment(r, "id") : NULL;
 }
 
 bool access_sees(const struct http_caller *caller, const struct catalog_recording *row) {
@@ -168,7 +170,7 @@ bool access_sees(const struct http_caller *caller, const struct catalog_recordin
     return linked && http_caller_sees(caller, row->collection);
 }
 
-static bool still_sees_key(const struct http_request *r, const struct http_caller *caller, const char *key) {
+bool access_still_sees(const struct http_request *r, const struct http_caller *caller, const char *key) {
     struct catalog_recording row;
     struct reel_error err = {0};
     if (!catalog_get(http_app(r)->catalog, key, &row, &err)) {
@@ -187,7 +189,7 @@ static bool still_sees(const struct http_request *r, const struct http_caller *c
     bool merges = strncmp(http_path(r), merge, sizeof merge - 1) == 0, sees = true;
     size_t n = merges ? http_params(r, "recording", keys, MERGED_MAX) : own != NULL;
     for (size_t i = 0; i < n && i < MERGED_MAX && sees; i++) {
-        sees = still_sees_key(r, caller, keys[i]);
+        sees = access_still_sees(r, caller, keys[i]);
     }
     return sees;
 }

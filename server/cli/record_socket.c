@@ -99,7 +99,7 @@ static size_t head_value(const char *head, const char *name, const char **value)
 }
 
 static bool link_read_head(struct record_socket *l, const char *url, struct reel_error *err) {
-    char accept[WEBSOCKET_ACCEPT];
+    char accept[WEBSOCKET_ACCEPT] = "";
     const char *end = NULL, *value = NULL;
     const int64_t until_ns = clock_ns() + HEAD_NS;
     while (!(end = strstr(l->head, "\r\n\r\n")) && l->size < HEAD_MAX) {
@@ -116,7 +116,8 @@ static bool link_read_head(struct record_socket *l, const char *url, struct reel
     }
     l->body = end ? (size_t)(end + 4 - l->head) : l->size;
     size_t size = end && websocket_accept(l->key, accept) ? head_value(l->head, "Sec-WebSocket-Accept", &value) : 0;
-    return (strncmp(l->head, "HTTP/1.1 101", 12) == 0 && size == strlen(accept) && strncmp(value, accept, size) == 0) ||
+    return (size > 0 && strncmp(l->head, "HTTP/1.1 101", 12) == 0 && size == strlen(accept) &&
+            strncmp(value, accept, size) == 0) ||
            reel_fail(err, REEL_IO, "%.200s does not answer as a WebSocket: %.*s", url, (int)strcspn(l->head, "\r\n"),
                      l->head);
 }
@@ -204,7 +205,10 @@ static bool record_all(struct socket_recording *r, struct websocket *ws, struct 
             return false;
         }
     }
-    return true;
+    unsigned code = websocket_close_code(ws);
+    bool ended = code == WEBSOCKET_NORMAL || code == WEBSOCKET_GOING_AWAY || code == WEBSOCKET_NO_CODE;
+    return ended || !r->options->go_on() ||
+           reel_fail(err, REEL_IO, "the connection broke; what came before is recorded");
 }
 
 bool record_socket_run(struct record_socket *l, struct reel_recorder *recorder, uint64_t *messages,

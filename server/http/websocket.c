@@ -23,7 +23,8 @@ static const int64_t SECOND_NS = 1000000000;
 static const int64_t LOOK_NS = 400000000;              /* how often goes_on() is called */
 static const int64_t STALL_NS = INT64_C(30000000000);  /* without a byte that could be sent */
 static const int64_t PING_NS = INT64_C(20000000000);   /* of silence */
-static const int64_t SILENT_NS = INT64_C(60000000000); /* so long after the last byte the other side is gone */
+static const int64_t SILENT_NS = INT64_C(60000000000); /* so long after the last byte, and asked, the other side is gone
+                                                        */
 static const int64_t CLOSE_NS = INT64_C(1000000000);   /* for its close frame */
 
 /* Of a message in the inbox, before its bytes. */
@@ -234,7 +235,7 @@ bool websocket_send(struct websocket *ws, bool text, struct reel_bytes message, 
     if (wslay_event_want_write(ws->frames) && ws->options.waits) {
         ws->options.waits(ws->options.waits_context);
     }
-    for (; wslay_event_want_write(ws->frames) && !is_over(ws); flush(ws)) {
+    while (wslay_event_want_write(ws->frames) && !is_over(ws)) {
         struct pollfd out = {.fd = ws->options.fd, .events = POLLOUT};
         int64_t now = clock_ns();
         if (!goes_on(ws, now)) {
@@ -245,6 +246,9 @@ bool websocket_send(struct websocket *ws, bool text, struct reel_bytes message, 
             return reel_fail(err, REEL_IO, "the other side reads nothing");
         }
         (void)poll(&out, 1, (int)(LOOK_NS / 1000000));
+        uint64_t sent = ws->sent;
+        flush(ws);
+        ws->heard_ns = ws->sent > sent ? ws->sent_ns : ws->heard_ns; /* the other side has read */
     }
     return !is_over(ws) || reel_fail(err, REEL_CANCELLED, "the connection is closed");
 }
@@ -275,15 +279,15 @@ static bool inbox_take(struct websocket *ws, struct websocket_message *out) {
 
 /* Whether the other side is still there; after some silence it is asked. */
 static bool is_alive(struct websocket *ws, int64_t now) {
-    if (now - ws->heard_ns >= SILENT_NS) {
+    const struct wslay_event_msg ping = {.opcode = WSLAY_PING};
+    if (now - ws->heard_ns < PING_NS || now - ws->pinged_ns < PING_NS) {
+        return true;
+    }
+    if (now - ws->heard_ns >= SILENT_NS && ws->pinged_ns > ws->heard_ns) {
         return false;
     }
-    if (now - ws->heard_ns >= PING_NS && now - ws->pinged_ns >= PING_NS) {
-        const struct wslay_event_msg ping = {.opcode = WSLAY_PING};
-        ws->pinged_ns = now;
-        return wslay_event_queue_msg(ws->frames, &ping) == 0;
-    }
-    return true;
+    ws->pinged_ns = now;
+    return wslay_event_queue_msg(ws->frames, &ping) == 0;
 }
 
 enum websocket_got websocket_wait(struct websocket *ws, int wake, int64_t until_ns, struct websocket_message *out) {
@@ -293,7 +297,7 @@ enum websocket_got websocket_wait(struct websocket *ws, int wake, int64_t until_
         if (inbox_take(ws, out)) {
             return WEBSOCKET_MESSAGE;
         }
-        if (is_over(ws) || !is_alive(ws, now) || !goes_on(ws, now)) {
+        if (is_over(ws) || (read && !is_alive(ws, now)) || !goes_on(ws, now)) {
             return WEBSOCKET_OVER;
         }
         if (read && now >= until_ns) {

@@ -14,6 +14,7 @@ enum websocket_close {
     WEBSOCKET_NORMAL = 1000,
     WEBSOCKET_GOING_AWAY = 1001,
     WEBSOCKET_PROTOCOL = 1002,
+    WEBSOCKET_NO_CODE = 1005, /* only of websocket_close_code(): a close frame without one */
     WEBSOCKET_POLICY = 1008,
     WEBSOCKET_TOO_BIG = 1009,
     WEBSOCKET_INTERNAL = 1011

@@ -2,11 +2,12 @@
 import asyncio
 import json
 import struct
+import unittest
 
 import msgpack
 import websockets
 
-from harness import API, Case, eventually
+from harness import API, Case, Server, create_token
 from samples import SECOND, T0, Message, bag, nanover, nanover_messages, read_mcap
 from test_live import Live, row
 from websocket_client import converse
@@ -69,6 +70,45 @@ class Viewer:
 
     def numbers(self):
         return [int(data[4:]) for topic, _, data in self.messages if topic == '/a']
+
+
+class Rights(unittest.TestCase):
+    def test_it_ends_when_the_recording_leaves_the_collections(self):
+        server = Server()
+        self.addCleanup(server.stop)
+        recording = server.added('lab.bag', lab(), collection='open')
+        root, token = create_token(server, 'admin', 'root'), create_token(server, 'read', 'guest', '--collection', 'open')
+
+        def move():
+            answer = server.request('PATCH', API + '/recordings/' + recording, json.dumps({'collection': 'closed'}), {'Authorization': 'Bearer ' + root})
+            self.assertEqual(answer.status, 200, answer)
+
+        async def until_closed(viewer):
+            await viewer.until(lambda: viewer.channels)
+            await asyncio.get_running_loop().run_in_executor(None, move)
+            try:
+                await viewer.until(lambda: False)
+            except websockets.ConnectionClosed as e:
+                return e.rcvd.code
+        self.assertEqual(converse(server, '/ws/recordings/%s?paused=true' % recording, until_closed, {'Authorization': 'Bearer ' + token}, client=Viewer, subprotocols=[SDK]), 1008)
+
+
+    def test_a_link_opens_its_recording(self):
+        server = Server()
+        self.addCleanup(server.stop)
+        recording, other = server.added('lab.bag', lab()), server.added('other.bag', bag([Message(T0, '/b', text('x'), 'std_msgs/String')]))
+        answer = server.request('POST', '%s/recordings/%s/links' % (API, recording), '{}', {'Authorization': 'Bearer ' + create_token(server, 'read', 'guest')})
+        key = answer.json()['key']
+
+        async def offered(viewer):
+            await viewer.until(lambda: '/a' in viewer.channels)
+
+        def opened(one):
+            return converse(server, '/ws/recordings/%s?paused=true&link=%s' % (one, key), offered, client=Viewer, subprotocols=[SDK])
+        opened(recording)
+        with self.assertRaises(websockets.InvalidStatusCode) as refused:
+            opened(other)
+        self.assertEqual(refused.exception.status_code, 403)
 
 
 class FoxgloveSocket(Case):
@@ -139,6 +179,21 @@ class FoxgloveSocket(Case):
             await viewer.until(lambda: viewer.statuses)
         self.talk(controlled, '?paused=true')
 
+    def test_patch(self):
+        """Others change the controls: the viewer gets the state; and what would never wait is not repeated."""
+        def patch(play, change):
+            answer = self.server.request('PATCH', API + '/plays/' + play, json.dumps(change))
+            self.assertEqual(answer.status, 200, answer)
+
+        async def changed(viewer):
+            loop, play = asyncio.get_running_loop(), viewer.ws.response_headers['X-Play']
+            await viewer.control('seek', play=False, seek=T0)  # where no message is due
+            await loop.run_in_executor(None, patch, play, {'speed': 0.5})
+            await viewer.until(lambda: viewer.states[-1]['speed'] == 0.5 and not viewer.states[-1]['request'])
+            await loop.run_in_executor(None, patch, play, {'paused': False, 'speed': 'max', 'loop': True})
+            await viewer.until(lambda: viewer.states[-1]['status'] == 3)
+        self.talk(changed, '?paused=true')
+
     def test_a_later_subscription_begins_with_the_last_message(self):
         async def later(viewer):
             await viewer.subscribe('/a')
@@ -179,6 +234,9 @@ class FoxgloveSocket(Case):
             self.assertNotIn('playbackControl', viewer.info['capabilities'])
             for x in range(2, 5):
                 await loop.run_in_executor(None, live.appended, [row('/x', x)])
+                await viewer.until(lambda: json.loads(viewer.messages[-1][2])['x'] == x)
+            for x, late in ((40, row('/x', 4)), (20, row('/x', 2))):  # as late as the last message, and earlier
+                await loop.run_in_executor(None, live.appended, [{**late, 'data': {'x': x}}])
                 await viewer.until(lambda: json.loads(viewer.messages[-1][2])['x'] == x)
             await loop.run_in_executor(None, live.appended, [row('/new', 7)])
             await viewer.subscribe('/new')

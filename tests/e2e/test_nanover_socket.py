@@ -1,9 +1,12 @@
 """The archive as a server of NanoVer's protocol: /nanover and /recordings/{id}/nanover, with the websockets and msgpack of Debian's Python."""
 import asyncio
+import base64
+import hashlib
 import json
 import os
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
 import tempfile
@@ -17,7 +20,7 @@ import legacy
 from harness import API, PATIENCE, REEL, Case, Server, create_token, curl, eventually, reel
 from samples import SECOND, T0, Message, bag, nanover, nanover_messages, read_nanover
 from test_tls import make_certificate
-from websocket_client import Nanover, converse, refusal
+from websocket_client import Nanover, Raw, converse, frame_bytes, refusal
 
 MESSAGES = nanover_messages()
 PACKED = [msgpack.packb(message) for _, message in MESSAGES]
@@ -97,6 +100,21 @@ class NanoverSocket(Case):
             self.assertEqual(client.state, {'scene': [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]})
             await client.command('playback/play')
             await client.until(lambda: client.frame.get('energy.potential') == -3.0)
+        self.talk(steps, '?paused=true')
+
+    def test_steps_back(self):
+        """One after the other, also where several commands come at once."""
+        async def steps(client):
+            for _ in range(10):
+                await client.command('playback/step')
+            for potential in (-8.0, -7.0):
+                await client.command('playback/step_back')
+                await client.until(lambda: client.frame.get('energy.potential') == potential)
+            await client.ws.send(msgpack.packb({'command': [{'request': {'name': 'playback/step_back', 'id': 'a%d' % i}} for i in range(3)]}))
+            await client.until(lambda: 'a2' in client.answers)
+            self.assertEqual(client.frame['energy.potential'], -4.0)
+            await client.command('playback/step')
+            self.assertEqual(client.frame['energy.potential'], -5.0)
         self.talk(steps, '?paused=true')
 
     def test_steps_after_the_end(self):
@@ -267,6 +285,34 @@ class Archive(unittest.TestCase):
             reel('token', 'revoke', 'guest', '--data', self.server.data)
         self.assertEqual(self.talk(until_closed, Authorization='Bearer ' + token), 1008)
 
+    def test_it_ends_between_two_commands(self):
+        """One message has thousands of them, and nobody reads the answers."""
+        for i in range(3):  # so that the answers fill what the system buffers
+            self.server.added('%d%s.nanover.zip' % (i, 'x' * 200), nanover([(0, {'frame': {'frame.index': 0, 'n': i}})]))
+        client = Raw(self.server, '/nanover', receive_buffer=4096)
+        self.addCleanup(client.close)
+        requests = [{'request': {'name': 'playback/list', 'id': i}} for i in range(20_000)]
+        client.send(frame_bytes(0x82, msgpack.packb({'command': requests})))
+        client.read(1)
+        self.server.stop()
+
+    def test_a_recording_that_leaves_the_collections(self):
+        root, token = create_token(self.server, 'admin', 'keeper'), create_token(self.server, 'read', 'guest', '--collection', 'other')
+
+        def move():
+            listed = self.server.get(API + '/recordings?collection=other', Authorization='Bearer ' + root).json()
+            answer = self.server.request('PATCH', API + '/recordings/' + listed['items'][0]['id'], json.dumps({'collection': 'lab'}), {'Authorization': 'Bearer ' + root})
+            self.assertEqual(answer.status, 200, answer)
+
+        async def moved(client):
+            await client.until(lambda: client.frame.get('name') == 'three')
+            await asyncio.get_running_loop().run_in_executor(None, move)
+            await client.until(lambda: client.frame == {'frame.index': 0})
+            self.assertNotIn('three', client.state)
+            self.assertIn('exception', await client.command('playback/play'))
+            self.assertEqual((await client.command('playback/list'))['response'], {'simulations': []})
+        self.talk(moved, Authorization='Bearer ' + token)
+
     def test_it_ends_with_the_server(self):
         async def until_closed(client):
             await client.command('playback/list')
@@ -306,6 +352,16 @@ class Encrypted(unittest.TestCase):
         trust = ssl.create_default_context(cafile=cert)
         self.assertEqual(converse(server, '%s/recordings/%s/nanover?loop=false&speed=max' % (API, recording), all_of_them, ssl=trust, client=Nanover,
                                   server_hostname='localhost'), PACKED)
+
+
+def answer_handshake(peer):
+    """As a server of WebSockets does."""
+    head = b''
+    while b'\r\n\r\n' not in head:
+        head += peer.recv(65536)
+    key = [line.split(b': ')[1] for line in head.split(b'\r\n') if line.startswith(b'Sec-WebSocket-Key')][0]
+    accept = base64.b64encode(hashlib.sha1(key + b'258EAFA5-E914-47DA-95CA-C5AB0DC85B11').digest())
+    peer.sendall(b'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ' + accept + b'\r\n\r\n')
 
 
 class Recorded(Case):
@@ -370,6 +426,34 @@ class Recorded(Case):
         self.assertEqual(process.wait(PATIENCE), 0)
         first, *rest = self.pieces(self.target)
         self.assertEqual((msgpack.unpackb(first)['state']['updates']['simulation.name'], rest), ('atoms.nanover.zip', PACKED))
+
+    def test_a_connection_that_breaks(self):
+        """What came before is recorded, and it is a failure."""
+        for end, code in ((b'', 1), (frame_bytes(0x88, b'\x03\xf3', mask=None), 1), (frame_bytes(0x88, b'\x03\xe8', mask=None), 0), (frame_bytes(0x88, mask=None), 0)):
+            with self.subTest(end=end), socket.create_server(('127.0.0.1', 0)) as listening:
+                process = subprocess.Popen([REEL, 'record', 'ws://127.0.0.1:%d/' % listening.getsockname()[1], self.target], stderr=subprocess.PIPE)
+                self.addCleanup(process.kill)
+                self.addCleanup(process.stderr.close)
+                listening.settimeout(PATIENCE)
+                with listening.accept()[0] as peer:
+                    answer_handshake(peer)
+                    peer.sendall(frame_bytes(0x82, PACKED[0], mask=None) + end)
+                    peer.shutdown(socket.SHUT_WR)
+                    self.assertEqual(process.wait(PATIENCE), code)
+                self.assertEqual(b'broke' in process.stderr.read(), code == 1)
+                self.assertEqual(self.pieces(self.target), PACKED[:1])
+                os.remove(self.target)
+
+    def test_what_answers_with_a_long_head(self):
+        with socket.create_server(('127.0.0.1', 0)) as listening:
+            process = subprocess.Popen([REEL, 'record', 'ws://127.0.0.1:%d/' % listening.getsockname()[1], self.target], stderr=subprocess.PIPE)
+            self.addCleanup(process.kill)
+            self.addCleanup(process.stderr.close)
+            listening.settimeout(PATIENCE)
+            with listening.accept()[0] as peer:
+                peer.sendall(b'HTTP/1.1 101 x\r\n' + b'A: b\r\n' * (16 << 10))
+                self.assertEqual(process.wait(PATIENCE), 1)
+            self.assertIn(b'does not answer as a WebSocket', process.stderr.read())
 
     def test_what_cannot_be_recorded(self):
         for address, words in ((self.address(recording='0' * 32), b'404'), ('ws://127.0.0.1:1/', b'connect'), (self.address()[:-len('/nanover')], b'200')):

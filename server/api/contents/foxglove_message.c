@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/bytes.h"
 #include "base/cursor.h"
 #include "syntax/base64.h"
@@ -30,7 +31,11 @@ json_t *foxglove_server_info(const struct foxglove_server *server) {
 static json_t *schema_text(const struct reel_schema *schema) {
     bool binary = strcmp(schema->encoding, "protobuf") == 0 || strcmp(schema->encoding, "flatbuffer") == 0;
     if (!binary) {
-        return json_stringn((const char *)schema->data.data, schema->data.size);
+        struct arena arena = {0};
+        const char *text = arena_utf8(&arena, schema->data);
+        json_t *out = text ? json_string(text) : NULL;
+        arena_free(&arena);
+        return out;
     }
     char *text = malloc(BASE64_TEXT(schema->data.size) + 1);
     if (text) {
@@ -46,7 +51,7 @@ json_t *foxglove_advertise(uint32_t id, const struct reel_channel *channel) {
     json_t *one = json_pack("{s:I, s:s, s:s, s:s, s:s}", "id", (json_int_t)id, "topic", channel->name, "encoding",
                             channel->encoding, "schemaName", channel->type, "schema", "");
     if (one && schema && schema->data.size > 0) {
-        json_t *text = schema_text(schema); /* NULL also where it is no text */
+        json_t *text = schema_text(schema);
         json_object_set_new(one, "schemaEncoding", json_string(schema->encoding));
         json_object_set_new(one, "schema", text ? text : json_string(""));
     }

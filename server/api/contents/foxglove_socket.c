@@ -2,11 +2,11 @@
  * controls, or followed while it grows. A viewer subscribes to channels and gets the last message of each first. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 
 #include "api/contents/contents.h"
 #include "api/contents/foxglove_message.h"
 #include "api/contents/foxglove_viewer.h"
+#include "api/reserve.h"
 #include "app.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
@@ -83,6 +83,13 @@ static int64_t within(int64_t ns, const struct reel_play_state *state) {
     return ns < state->start_ns ? state->start_ns : ns > state->end_ns ? state->end_ns : ns;
 }
 
+/* Changes the controls: the viewer knows of it. */
+static bool set_own(struct foxglove_socket *s, const struct reel_play_change *change, struct reel_error *err) {
+    bool good = reel_play_set(s->play, change, err);
+    s->own_changes += good;
+    return good;
+}
+
 static bool on_control(struct foxglove_socket *s, struct reel_bytes message, struct reel_error *err) {
     struct foxglove_control c;
     struct reel_play_state state = {.size = sizeof state};
@@ -99,7 +106,7 @@ static bool on_control(struct foxglove_socket *s, struct reel_bytes message, str
                                             .position_ns = within(c.position_ns, &state)};
     s->ended = s->ended && !c.seeks;
     s->told = c.seeks;
-    return reel_play_set(s->play, &change, err) && foxglove_send_state(s, c.seeks, c.request, err);
+    return set_own(s, &change, err) && foxglove_send_state(s, c.seeks, c.request, err);
 }
 
 static bool foxglove_on_message(struct foxglove_socket *s, const struct websocket_message *m, struct reel_error *err) {
@@ -117,6 +124,7 @@ static bool begin_playback(struct foxglove_socket *s, const struct reel_play_opt
     if (!(s->play = reel_play_new(options, err))) {
         return false;
     }
+    s->memory.unused = api_idle_memory(s->a.recording, false);
     play_wake(s->play, s->wake);
     s->stream = reel_play_stream(s->play, &s->a.recording, 1, q, start, end > start ? end : start, err);
     s->entry = s->stream ? plays_add(s->app->plays, s->app->id, &s->a.row, s->play, info->clock, err) : NULL;
@@ -130,26 +138,48 @@ static bool send_latest(struct foxglove_socket *s, struct reel_error *err) {
     s->latest = false;
     s->ended = false;
     s->told = true;
-    return reel_play_set(s->play,
-                         &(struct reel_play_change){.size = sizeof(struct reel_play_change),
-                                                    .set = REEL_PLAY_POSITION,
-                                                    .position_ns = within(state.position_ns, &state)},
-                         err);
+    return set_own(s,
+                   &(struct reel_play_change){.size = sizeof(struct reel_play_change),
+                                              .set = REEL_PLAY_POSITION,
+                                              .position_ns = within(state.position_ns, &state)},
+                   err);
+}
+
+/* Without a pause, and to a viewer that subscribes to nothing, a loop would never wait. */
+static bool may_loop(double speed, int64_t start_ns, int64_t end_ns) {
+    return speed > 0 && end_ns - start_ns >= LOOP_MIN_NS;
+}
+
+/* After a change by others. */
+static bool on_change(struct foxglove_socket *s, struct reel_error *err) {
+    struct reel_play_state state = {.size = sizeof state};
+    reel_play_get(s->play, &state);
+    bool stays = !state.loop || may_loop(state.speed, state.start_ns, state.end_ns);
+    return (stays ||
+            set_own(s, &(struct reel_play_change){.size = sizeof(struct reel_play_change), .set = REEL_PLAY_LOOP},
+                    err)) &&
+           foxglove_send_state(s, false, bytes_of("", 0), err);
 }
 
 static bool run_playback(struct foxglove_socket *s, struct reel_error *err) {
     struct websocket_message message;
     for (;;) {
         int64_t due_ns = s->latest ? 0 : s->ended ? INT64_MAX : play_due(s->stream);
+        if (due_ns > clock_ns() + PLAY_IDLE_NS && s->memory.lacking == 0) {
+            play_rest(s->stream);
+            play_memory_rest(&s->memory, s->r);
+        }
         enum websocket_got got = websocket_wait(s->ws, s->wake, due_ns, &message);
         eventfd_t changes = 0;
-        bool changed = eventfd_read(s->wake, &changes) == 0;
+        bool changed = got == WEBSOCKET_QUIET && eventfd_read(s->wake, &changes) == 0;
+        bool by_others = changes > s->own_changes;
         s->ended = s->ended && !changed;
+        s->own_changes = changed ? 0 : s->own_changes;
         if (got == WEBSOCKET_OVER) {
             return true;
         }
         bool good = got == WEBSOCKET_MESSAGE ? foxglove_on_message(s, &message, err)
-                    : changed                ? s->told || foxglove_send_state(s, false, bytes_of("", 0), err)
+                    : changed                ? !by_others || on_change(s, err)
                     : s->latest              ? send_latest(s, err)
                     : due_ns <= clock_ns()   ? foxglove_send_next(s, err)
                                              : true;
@@ -161,12 +191,15 @@ static bool run_playback(struct foxglove_socket *s, struct reel_error *err) {
 
 /* ---- a live recording */
 
-/* Sends the messages of a stream, as long as the connection lasts. */
-static bool send_round(struct foxglove_socket *s, const struct reel_selection *selection, struct reel_error *err) {
+/* Sends the messages of a stream, as long as the connection lasts; of what the view adds, that from `added_ns` on. */
+static bool send_round(struct foxglove_socket *s, const struct reel_selection *selection, int64_t added_ns,
+                       struct reel_error *err) {
+    struct reel_selection of_view = *selection;
+    of_view.start_ns = added_ns;
     reel_stream_free(s->stream);
     s->stream = reel_stream_open(&s->a.recording, 1, selection, err);
     if (s->stream && selection->view) {
-        s->stream = selection->view->open(s->stream, &s->a.recording, 1, selection, err);
+        s->stream = selection->view->open(s->stream, &s->a.recording, 1, &of_view, err);
     }
     s->ended = false;
     bool good = s->stream && foxglove_offer_all(s, err);
@@ -184,28 +217,28 @@ static void note_round(struct foxglove_socket *s) {
                                    .chunks = (uint32_t)reel_index_info(index)->n_chunks};
 }
 
-/* The recording as it is now. A view cannot begin in the middle: it gets what is later than the last message. */
-static bool send_new(struct foxglove_socket *s, struct reel_error *err) {
+/* The recording as it is now; `again`: it could not be opened. What a view adds has no place in the file: it gets what
+ * is later than the last message was. */
+static bool send_new(struct foxglove_socket *s, bool *again, struct reel_error *err) {
     struct reel_selection selection = s->q.selection;
     struct catalog_recording row;
     char job[33];
     struct reel_since since = s->since;
     if (!catalog_get(s->app->catalog, s->a.row.id, &row, err)) {
-        return reel_is_transient(err->code);
+        return *again = reel_is_transient(err->code);
     }
     struct reel_recording *now = api_recording_open(s->app, &row, OPEN_WAIT_NS, job, err);
     catalog_recording_done(&row);
     if (!now) { /* it is being finished */
-        return err->code == REEL_BUSY || reel_is_transient(err->code);
+        return *again = err->code == REEL_BUSY || reel_is_transient(err->code);
     }
+    *again = false;
     int64_t before_ns = reel_index_info(reel_recording_index(s->a.recording))->end_ns;
     reel_recording_free(s->a.recording);
     s->a.recording = now;
     note_round(s);
-    selection.since = selection.view ? NULL : &since;
-    selection.start_ns = selection.view ? before_ns + 1 : selection.start_ns;
-    selection.state_at_cut = selection.view != NULL;
-    return send_round(s, &selection, err);
+    selection.since = &since;
+    return send_round(s, &selection, before_ns + 1, err);
 }
 
 /* The last message of each channel, and the state. */
@@ -215,12 +248,12 @@ static bool send_present(struct foxglove_socket *s, struct reel_error *err) {
     selection.state_at_cut = selection.last_per_topic = true;
     s->latest = false;
     s->any = false;
-    return send_round(s, &selection, err);
+    return send_round(s, &selection, selection.start_ns, err);
 }
 
 static bool run_following(struct foxglove_socket *s, struct reel_error *err) {
     struct websocket_message message;
-    bool more, growing = true;
+    bool more, growing = true, again = false;
     note_round(s);
     for (s->latest = true;;) {
         int64_t until_ns = s->latest ? 0 : growing ? clock_ns() + FOLLOW_NS : INT64_MAX;
@@ -233,7 +266,8 @@ static bool run_following(struct foxglove_socket *s, struct reel_error *err) {
                                              : true;
         if (good && got == WEBSOCKET_QUIET && growing) {
             live_wait(s->app->live, s->a.row.id, s->messages, 0, &more, &growing);
-            good = (!more && growing) || send_new(s, err);
+            good = (!more && growing && !again) || send_new(s, &again, err);
+            growing = growing || again; /* or its last messages would be missing */
         }
         if (!good) {
             return false;
@@ -242,6 +276,13 @@ static bool run_following(struct foxglove_socket *s, struct reel_error *err) {
 }
 
 /* ---- the conversation */
+
+static void on_wait(void *context) {
+    const struct foxglove_socket *s = context;
+    if (s->play) {
+        play_rest(s->stream);
+    }
+}
 
 static bool foxglove_run(void *context, struct websocket *ws, struct reel_error *err) {
     struct foxglove_socket *s = context;
@@ -300,8 +341,7 @@ static bool foxglove_begin(struct foxglove_socket *s) {
         return false;
     }
     options.latch = true;
-    /* without a pause, and to a viewer that subscribes to nothing, it would never wait */
-    options.loop = options.loop && options.speed > 0 && info->end_ns - info->start_ns >= LOOP_MIN_NS;
+    options.loop = options.loop && may_loop(options.speed, info->start_ns, info->end_ns);
     if (s->follows || begin_playback(s, &options, &err)) {
         return true;
     }
@@ -327,6 +367,7 @@ void api_foxglove(struct http_request *r) {
             http_add_header(r, "X-Play", s->entry->id);
         }
         http_reply_socket(r, &(struct http_socket){.run = foxglove_run,
+                                                   .waits = on_wait,
                                                    .free = foxglove_socket_free,
                                                    .context = TAKE(s),
                                                    .message_max = REEL_SOCKET_MESSAGE_MAX,

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "http/json_text.h"
+#include "play/play.h"
 
 static const int64_t CLOCK_NS = 20000000; /* between two messages of the time */
 
@@ -21,6 +22,9 @@ void foxglove_socket_free(void *context) {
         return;
     }
     plays_remove(s->app->plays, s->entry);
+    if (s->play) {
+        play_wake(s->play, -1); /* who changes it now may still hold it when s->wake is closed */
+    }
     reel_stream_free(s->stream);
     reel_play_free(s->play);
     api_recording_done(&s->a);
@@ -148,7 +152,8 @@ static bool foxglove_has_moved(const struct foxglove_socket *s, const struct ree
 
 bool foxglove_send_next(struct foxglove_socket *s, struct reel_error *err) {
     const struct reel_message *m;
-    enum reel_step step = reel_stream_next(s->stream, &m, err);
+    enum reel_step step =
+        play_memory_resume(&s->memory, s->r, err) ? reel_stream_next(s->stream, &m, err) : REEL_STEP_ERROR;
     s->ended = step == REEL_STEP_END;
     if (step != REEL_STEP_MESSAGE) {
         return s->ended && foxglove_send_state(s, false, bytes_of("", 0), err);

@@ -3,6 +3,7 @@
 #define SERVER_API_CONTENTS_FOXGLOVE_VIEWER_H
 
 #include <jansson.h>
+#include <sys/eventfd.h>
 
 #include "api/contents/plays.h"
 #include "api/recording.h"
@@ -28,6 +29,7 @@ struct foxglove_socket {
     int wake;               /* an eventfd: the controls have changed */
     struct reel_play *play;
     struct play_entry *entry;
+    struct play_memory memory;
     struct reel_stream *stream; /* that is played; of a live recording, what was new when it was opened, or NULL */
     /* Channels keep their ids from stream to stream. */
     struct hash_table ids;    /* of keys in `keys` → id + 1 */
@@ -39,6 +41,7 @@ struct foxglove_socket {
     bool latest;                    /* what was subscribed to has not had its last messages yet */
     bool ended;                     /* the stream, until it gets another position */
     bool any, last_state, told;     /* told: the client knows of the new position */
+    eventfd_t own_changes;          /* of the controls, by this viewer, since `wake` was read */
     int64_t last_ns, clock_ns;      /* time of the last message; when the time was sent */
     struct reel_since since;        /* of a live recording: what was sent of it */
     uint64_t messages;

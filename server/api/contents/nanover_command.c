@@ -55,7 +55,7 @@ static bool read_command(struct reel_bytes packed, struct nanover_command *out) 
 }
 
 void nanover_command_each(struct reel_bytes message,
-                          void (*visit)(void *context, const struct nanover_command *command), void *context) {
+                          bool (*visit)(void *context, const struct nanover_command *command), void *context) {
     struct msgpack_faults faults = {0};
     struct nanover_command command;
     struct msgpack_item list;
@@ -73,8 +73,8 @@ void nanover_command_each(struct reel_bytes message,
         if (msgpack_skip(&c, REEL_DEPTH_MAX, &faults) != MSGPACK_OK) {
             return;
         }
-        if (read_command(bytes_of(begin, (size_t)(c.at - begin)), &command)) {
-            visit(context, &command);
+        if (read_command(bytes_of(begin, (size_t)(c.at - begin)), &command) && !visit(context, &command)) {
+            return;
         }
     }
 }

@@ -12,9 +12,9 @@ struct nanover_command {
     bool has_index; /* arguments.index, a number */
     int64_t index;
 };
-/* Calls visit() for each request in a message of a client; what is none is skipped. */
+/* Calls visit() for each request in a message of a client, until it returns false; what is none is skipped. */
 void nanover_command_each(struct reel_bytes message,
-                          void (*visit)(void *context, const struct nanover_command *command), void *context);
+                          bool (*visit)(void *context, const struct nanover_command *command), void *context);
 
 void nanover_pack_text(msgpack_packer *to, const char *text);
 /* {"command": {"request": …, "response": …}}: the value of the response, or of "exception", is packed next. */

@@ -13,11 +13,13 @@
 #include "api/reserve.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "formats/nanover/current_form.h"
 #include "formats/nanover/question.h"
 #include "http/websocket.h"
 #include "play/play.h"
+#include "read/reader.h"
 
 static const int64_t OPEN_WAIT_NS = 2000000000;
 static const int64_t LOOP_MIN_NS = 100000000; /* what is shorter is not repeated: it would be sent without a pause */
@@ -26,11 +28,14 @@ static const int64_t LOOP_MIN_NS = 100000000; /* what is shorter is not repeated
 
 static void shown_done(struct nanover_socket *s, struct shown *shown) {
     plays_remove(s->app->plays, shown->entry);
+    if (shown->play) {
+        play_wake(shown->play, -1); /* who changes it now may still hold it when s->wake is closed */
+    }
     reel_stream_free(shown->stream);
     reel_play_free(shown->play);
     reel_recording_free(shown->recording);
     catalog_recording_done(&shown->row);
-    http_give_back(s->r, shown->held);
+    http_give_back(s->r, shown->held > shown->memory.lacking ? shown->held - shown->memory.lacking : 0);
     *shown = (struct shown){0};
 }
 
@@ -99,6 +104,7 @@ bool nanover_begin(struct nanover_socket *s, const struct reel_time *start, stru
     if (!(out->play = reel_play_new(&options, err))) {
         return false;
     }
+    out->memory.unused = api_idle_memory(out->recording, false);
     play_wake(out->play, s->wake);
     play_through(out->play, through_nanover, 0);
     out->stream = reel_play_stream(out->play, &out->recording, 1, &selection, start_ns, info->end_ns, err);
@@ -118,8 +124,10 @@ bool nanover_send_clear(struct nanover_socket *s, struct reel_error *err) {
     if (!s->any) {
         return true;
     }
-    if (!reel_nanover_moment(s->shown.recording, REEL_NANOVER_STATE, s->last_ns, &state, &size, err)) {
-        return false;
+    struct reel_error why = {0}; /* a damaged message: what cannot be named stays, and the client goes on */
+    if (!reel_nanover_moment(s->shown.recording, REEL_NANOVER_STATE, s->last_ns, &state, &size, &why) &&
+        why.code == REEL_CANCELLED) {
+        return reel_error_pass(err, &why);
     }
     msgpack_sbuffer packed;
     msgpack_packer to;
@@ -129,8 +137,48 @@ bool nanover_send_clear(struct nanover_socket *s, struct reel_error *err) {
     bool good = nanover_send_packed(s, &packed, err);
     msgpack_sbuffer_destroy(&packed);
     s->any = s->last_state = false;
-    s->frame_ns = s->frame_before_ns = INT64_MIN;
+    s->frame_ns = INT64_MIN;
     return good;
+}
+
+static bool has_frames(const struct reel_channel *channel) {
+    for (uint32_t i = 0; i < channel->n_topics; i++) {
+        if (strcmp(channel->topics[i], "frame") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_latest(void *latest_ns, const struct reel_entry *entry) {
+    int64_t *latest = latest_ns;
+    *latest = entry->time_ns > *latest ? entry->time_ns : *latest;
+    return false;
+}
+
+/* The time of the last frame before `before_ns`; INT64_MIN: there is none. */
+static bool last_frame(struct reel_reader *reader, int64_t before_ns, int64_t *time_ns, struct reel_error *err) {
+    const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
+    *time_ns = INT64_MIN;
+    for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
+        const struct reel_channel *channel = reel_index_channel(index, i);
+        if (nanover_holds(channel) && has_frames(channel) &&
+            !reel_reader_reverse(reader, i, before_ns, take_latest, time_ns, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool nanover_frame_before(struct nanover_socket *s, int64_t *time_ns, struct reel_error *err) {
+    int64_t shown_ns;
+    *time_ns = INT64_MIN;
+    if (!s->any) {
+        return true;
+    }
+    AUTO(reel_reader_free) struct reel_reader *reader = reel_reader_new(s->shown.recording, err);
+    return reader && last_frame(reader, s->last_ns + !s->last_state, &shown_ns, err) &&
+           last_frame(reader, shown_ns, time_ns, err);
 }
 
 /* Whether this message is from another position than the one before. */
@@ -143,18 +191,14 @@ static void note_sent(struct nanover_socket *s, const struct reel_message *m) {
     s->any = true;
     s->last_state = m->before_start;
     s->last_ns = m->time_ns;
-    for (uint32_t i = 0; i < channel->n_topics; i++) {
-        if (strcmp(channel->topics[i], "frame") == 0 && m->time_ns > s->frame_ns) {
-            s->frame_before_ns = s->frame_ns;
-            s->frame_ns = m->time_ns;
-        }
-    }
+    s->frame_ns = has_frames(channel) && m->time_ns > s->frame_ns ? m->time_ns : s->frame_ns;
 }
 
 bool nanover_send_next(struct nanover_socket *s, struct reel_error *err) {
     const struct reel_message *m;
     struct reel_bytes payload;
-    enum reel_step step = reel_stream_next(s->shown.stream, &m, err);
+    enum reel_step step =
+        play_memory_resume(&s->shown.memory, s->r, err) ? reel_stream_next(s->shown.stream, &m, err) : REEL_STEP_ERROR;
     s->ended = step == REEL_STEP_END;
     if (step != REEL_STEP_MESSAGE) {
         return s->ended;
@@ -257,19 +301,43 @@ bool nanover_load(struct nanover_socket *s, size_t index, struct reel_error *err
     return good && send_loaded(s, index, err);
 }
 
+void nanover_rest(struct nanover_socket *s) {
+    if (s->shown.stream && s->shown.memory.lacking == 0) {
+        play_rest(s->shown.stream);
+        play_memory_rest(&s->shown.memory, s->r);
+    }
+}
+
+void nanover_look(struct nanover_socket *s) {
+    struct reel_error ignored = {0};
+    int64_t now = clock_ns();
+    if (s->single || !s->shown.recording || now - s->looked_ns < NANOVER_LOOK_NS) {
+        return;
+    }
+    s->looked_ns = now;
+    if (!access_still_sees(s->r, http_caller(s->r), s->shown.row.id)) {
+        (void)nanover_send_clear(s, &ignored); /* a connection that is closed ends the conversation */
+        s->any = false;
+        shown_done(s, &s->shown);
+    }
+}
+
 struct nanover_socket *nanover_socket_new(struct http_request *r, bool single) {
     AUTO(nanover_socket_free) struct nanover_socket *s = calloc(1, sizeof *s);
     const char *pause_topics[PLAY_PAUSE_TOPICS_MAX];
-    if (!s || (s->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) < 0) {
+    if (s) {
+        s->r = r;
+        s->app = http_app(r);
+        s->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    }
+    if (!s || s->wake < 0) {
         http_reply_no_memory(r);
         return NULL;
     }
-    s->r = r;
-    s->app = http_app(r);
     s->single = single;
     s->options = reel_play_defaults();
     s->options.loop = true; /* as NanoVer's server plays */
-    s->frame_ns = s->frame_before_ns = INT64_MIN;
+    s->frame_ns = INT64_MIN;
     bool good = plays_read_options(r, &s->options, pause_topics);
     s->options.pause_topics = NULL; /* no parameter of these routes */
     return good ? TAKE(s) : NULL;

@@ -95,13 +95,20 @@ static bool run_step(struct nanover_socket *s, const struct nanover_command *com
 /* Pauses, and goes to the frame before. */
 static bool run_step_back(struct nanover_socket *s, const struct nanover_command *command, msgpack_packer *response,
                           struct reel_error *err) {
-    int64_t before_ns = s->frame_before_ns;
+    int64_t before_ns;
     (void)command;
     if (!s->shown.play) {
         return change(s, NULL, response, err);
     }
-    return before_ns == INT64_MIN ? nanover_send_clear(s, err) && go_to(s, start_of(s), REEL_PLAY_PAUSED, response, err)
-                                  : go_to(s, before_ns + 1, REEL_PLAY_PAUSED, response, err);
+    if (!nanover_frame_before(s, &before_ns, err)) {
+        return false;
+    }
+    if (before_ns < start_of(s)) {
+        return nanover_send_clear(s, err) && go_to(s, start_of(s), REEL_PLAY_PAUSED, response, err);
+    }
+    /* sent at once: the next command may be here already, and begins where the client is then */
+    return go_to(s, before_ns + 1, REEL_PLAY_PAUSED, response, err) &&
+           (play_due(s->shown.stream) > 0 || nanover_send_next(s, err));
 }
 
 static bool run_load(struct nanover_socket *s, const struct nanover_command *command, msgpack_packer *response,
@@ -190,7 +197,8 @@ static bool run_commands(struct nanover_socket *s, const struct nanover_command 
     return true;
 }
 
-static void on_command(void *context, const struct nanover_command *command) {
+/* False: the conversation is over. One message may have thousands of commands. */
+static bool on_command(void *context, const struct nanover_command *command) {
     struct nanover_socket *s = context;
     struct reel_error err = {0};
     msgpack_sbuffer packed;
@@ -209,8 +217,9 @@ static void on_command(void *context, const struct nanover_command *command) {
         nanover_pack_answer(&to, command, "exception");
         nanover_pack_text(&to, err.text);
     }
-    (void)nanover_send_packed(s, &packed, &err); /* a connection that is closed ends the loop */
+    bool sent = nanover_send_packed(s, &packed, &err);
     msgpack_sbuffer_destroy(&packed);
+    return sent && http_stream_ending(s->r, false) == HTTP_GOES_ON;
 }
 
 /* ---- the conversation */
@@ -224,8 +233,13 @@ static bool nanover_run(void *context, struct websocket *ws, struct reel_error *
         (void)nanover_load(s, 0, &ignored); /* as NanoVer's server begins with the first */
     }
     for (;;) {
+        nanover_look(s);
         int64_t due_ns = s->shown.stream && !s->ended ? play_due(s->shown.stream) : INT64_MAX;
-        enum websocket_got got = websocket_wait(ws, s->wake, due_ns, &message);
+        if (due_ns > clock_ns() + PLAY_IDLE_NS) {
+            nanover_rest(s);
+        }
+        int64_t look_ns = s->single || !s->shown.recording ? INT64_MAX : s->looked_ns + NANOVER_LOOK_NS;
+        enum websocket_got got = websocket_wait(ws, s->wake, due_ns < look_ns ? due_ns : look_ns, &message);
         if (got == WEBSOCKET_OVER) {
             return true;
         }

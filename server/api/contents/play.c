@@ -25,7 +25,6 @@
 static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_MAX = 10000;
 static const uint64_t LATE_NS = 10000000;        /* that is worth a row */
 static const int64_t LATE_EVERY_NS = 1000000000; /* at most one such row in this time */
-static const int64_t IDLE_NS = 100000000;        /* after so long without a message it gives memory back */
 static const int64_t LOOK_NS = 500000000;        /* how often a silent playback looks after its client */
 static const int64_t HEARTBEAT_NS = 15000000000; /* after this silence a row tells where it is; proxies cut silent
                                                     connections */
@@ -50,11 +49,10 @@ struct player {
     char *row; /* one of our own, that is being sent */
     size_t row_size, row_at;
     bool began;
-    int64_t told_ns;  /* when the last row of lateness was made */
-    int64_t sent_ns;  /* when the last row of any kind was */
-    bool was_paused;  /* when has_paused() was called last */
-    uint64_t unused;  /* bytes that it gives back while it waits … */
-    uint64_t lacking; /* … and has given back */
+    int64_t told_ns; /* when the last row of lateness was made */
+    int64_t sent_ns; /* when the last row of any kind was */
+    bool was_paused; /* when has_paused() was called last */
+    struct play_memory memory;
 };
 
 /* ---- rows of our own: {"$play": …} */
@@ -147,20 +145,18 @@ static void send_row(struct player *p, void *buffer, size_t size, size_t *got) {
     p->row_at += *got;
 }
 
-/* Gives back what is not used while it waits. */
-static void player_rest(struct player *p) {
-    const uint64_t held = http_held(p->r);
-    if (p->lacking == 0) {
-        reel_row_output_rest(p->rows);
-        http_give_back(p->r, p->unused);
-        p->lacking = held - http_held(p->r);
+void play_memory_rest(struct play_memory *m, struct http_request *r) {
+    const uint64_t held = http_held(r);
+    if (m->lacking == 0) {
+        http_give_back(r, m->unused);
+        m->lacking = held - http_held(r);
     }
 }
 
-static bool play_resume(struct player *p, struct reel_error *err) {
-    uint64_t bytes = p->lacking;
-    p->lacking = 0;
-    return bytes == 0 || http_hold(p->r, bytes, err);
+bool play_memory_resume(struct play_memory *m, struct http_request *r, struct reel_error *err) {
+    uint64_t bytes = m->lacking;
+    m->lacking = 0;
+    return bytes == 0 || http_hold(r, bytes, err);
 }
 
 /* Whether it has paused since it was asked last. */
@@ -176,10 +172,13 @@ static bool has_paused(struct player *p) {
  * the server stops. */
 static bool wait_for_message(struct player *p, bool *heartbeat, struct reel_error *err) {
     *heartbeat = false;
-    if (reel_play_wait(p->stream, p->lacking > 0 ? 0 : IDLE_NS)) {
+    if (reel_play_wait(p->stream, p->memory.lacking > 0 ? 0 : PLAY_IDLE_NS)) {
         return true;
     }
-    player_rest(p);
+    if (p->memory.lacking == 0) {
+        reel_row_output_rest(p->rows);
+        play_memory_rest(&p->memory, p->r);
+    }
     *heartbeat = has_paused(p);
     while (!*heartbeat && !reel_play_wait(p->stream, LOOK_NS)) {
         if (http_stream_ending(p->r, false) != HTTP_GOES_ON) {
@@ -208,7 +207,8 @@ static bool play_next_rows(void *context, void *buffer, size_t size, size_t *got
         send_row(p, buffer, size, got);
         return true;
     }
-    return play_resume(p, err) && reel_row_output_next(p->rows, buffer, size, got, err) && tell_late(p, err);
+    return play_memory_resume(&p->memory, p->r, err) && reel_row_output_next(p->rows, buffer, size, got, err) &&
+           tell_late(p, err);
 }
 
 static void player_free(void *context) {
@@ -333,7 +333,7 @@ static void reply_play(struct http_request *r, const struct played *in, const st
     p->r = r;
     p->plays = http_app(r)->plays;
     p->was_paused = true; /* the first row says so */
-    p->unused = api_idle_memory(in->recordings[0], false);
+    p->memory.unused = api_idle_memory(in->recordings[0], false);
     p->media = media;
     bool good = plays_read_options(r, &options, pause_topics) && api_select(r, in->start_ns, in->end_ns, &p->q) &&
                 api_read_text(r, writer, &text, &write);

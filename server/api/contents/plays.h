@@ -15,6 +15,16 @@ struct play_entry {
     struct reel_play *play;
 };
 
+/* Memory that a playback gives back while it waits (api_idle_memory()). */
+enum { PLAY_IDLE_NS = 100000000 }; /* from a wait of so long on */
+struct play_memory {
+    uint64_t unused, lacking; /* bytes: that it may give back; that it has given back */
+};
+struct http_request;
+void play_memory_rest(struct play_memory *m, struct http_request *r);
+/* Before the next message. False: REEL_BUSY. */
+bool play_memory_resume(struct play_memory *m, struct http_request *r, struct reel_error *err);
+
 struct plays;
 struct plays *plays_new(struct reel_error *err);
 void plays_free(struct plays *plays); /* NULL is fine */
@@ -28,7 +38,6 @@ bool plays_find(struct plays *plays, const char *id, struct play_entry *out);
 void play_entry_done(struct play_entry *entry);
 /* speed, rate, clock, max_gap, loop, paused, latch and pause_topic of the request (play.c). False: replied. */
 enum { PLAY_PAUSE_TOPICS_MAX = 64 };
-struct http_request;
 bool plays_read_options(struct http_request *r, struct reel_play_options *out,
                         const char *pause_topics[PLAY_PAUSE_TOPICS_MAX]);
 const char *play_home(const char *id); /* "": none */
