@@ -204,8 +204,8 @@ class Watch(Case):
         agent = self.agent('--delete-after', '0', url=link.base)
         for name in data:
             self.write(name, data[name])
-        budget, cuts = 211, 0
-        while os.listdir(self.bags) and cuts < 400:
+        budget, cuts, until = 211, 0, time.monotonic() + 2 * PATIENCE
+        while os.listdir(self.bags) and cuts < 400 and agent.poll() is None and time.monotonic() < until:
             if link.budget == 0:
                 link.budget = budget
                 budget, cuts = budget * 5 // 2, cuts + 1
