@@ -23,7 +23,8 @@ SAMPLES = os.path.join(readers.SHARED, 'samples')
 RENAMED = {'roslib/Header': 'std_msgs/Header', 'roslib/Log': 'rosgraph_msgs/Log', 'roslib/Clock': 'rosgraph_msgs/Clock'}
 COMPRESSED = {'mcap': ('zstd', 'lz4'), 'rosbag-2.0': ('bz2', 'lz4'), 'tide 2.0': ('gzip', 'bz2')}
 COMPRESSED_SOURCES = ('demo.bag', 'demo.nanover.zip', 'example.bag', 'mira_basic.tape')
-NO_RECORDINGS = 'parquet', 'arrow', 'images', 'clouds', 'ply', 'mp4'  # peer_tables.py, e2e/test_pictures.py, e2e/test_video.py
+NO_RECORDINGS = ('parquet', 'arrow', 'images', 'clouds', 'ply', 'mp4',  # peer_tables.py, e2e/test_pictures.py, e2e/test_video.py
+                 'pdb', 'gro', 'trr', 'dcd', 'xtc')  # peer_molecules.py
 PREFER = {'Prefer': 'wait=60'}
 PARTS = 1 if LONG else 3  # of a source's targets one in so many is tried, others for other sources
 

@@ -217,7 +217,7 @@ class OpenApi(unittest.TestCase):
             for part in ('scan', 'attachments', 'metadata', 'series?field=/scan.range_min', 'topics/fields?topic=/scan'):
                 path, _, query = part.partition('?')
                 self.ask('GET', '%s/%s' % (ONE, path), '?output=%s&%s' % (form, query), id=self.ids['bag'])
-            self.ask('GET', API + '/series', '?field=/scan.range_min&output=' + form)
+            self.ask('GET', API + '/series', '?recording=%s&field=/scan.range_min&output=%s' % (self.ids['bag'], form))
             for path in ('/watches', '/webhooks', '/admin/scrub/last'):
                 self.ask('GET', API + path, '?output=' + form)
         self.assertEqual(200, actors.status)
