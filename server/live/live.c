@@ -261,7 +261,7 @@ static bool append_mcap(struct live_item *item, struct reel_bytes body, struct r
 static bool write_batch(struct live *live, struct live_item *item, const struct live_batch *b,
                         struct live_appended *out, struct reel_error *err) {
     struct reel_rows_added added = {0};
-    if (!item->recorder || item->finishing) { /* its row says so at the end: until then a client has to ask again */
+    if (!item->recorder || item->finishing) { /* 409 would say that it grows: its row changes later */
         return reel_fail(err, REEL_BUSY, "this recording is being finished");
     }
     const struct live_key *before = b->key[0] ? live_key_find(item, b->key) : NULL;
