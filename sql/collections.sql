@@ -25,6 +25,9 @@ SELECT n.name, coalesce(sum(s.recordings), 0), coalesce(sum(s.bytes), 0), coales
 FROM (SELECT :name AS name) AS n LEFT JOIN sums AS s ON s.collection = n.name AND s.state <> 4
 GROUP BY n.name HAVING sum(s.recordings) > 0 OR EXISTS (SELECT 1 FROM collections AS c WHERE c.name = n.name);
 
+-- name: collection_newest
+SELECT max(created_ns) FROM recordings WHERE collection = :name AND state <> 4;
+
 -- name: collection_describe
 -- Returns a row when there is such a collection.
 INSERT INTO collections (name, description)

@@ -185,16 +185,23 @@ static double payload_bytes(const struct opened_selection *o) {
     return bytes;
 }
 
-/* Rows of values, and videos, take several times as long as copies of the payloads. */
-static double cost_of(const struct reel_conversion *c) {
+static bool is_costly(struct conversion *c) {
+    const struct reel_writer *writer = c->base.writer;
+    AUTO(reel_stream_free)
+    struct reel_stream *stream = writer->is_costly ? selection_stream(c->opened, false, NULL) : NULL;
+    return stream && writer->is_costly(stream);
+}
+
+/* Rows of values, and images that are encoded, take several times as long as copies of the payloads. */
+static double cost_of(struct conversion *c) {
     enum { DECODED = 8 };
-    return ((c->writer->takes & REEL_TAKES_VALUES) && !c->options.raw) || c->writer->is_costly ? DECODED : 1;
+    return ((c->base.writer->takes & REEL_TAKES_VALUES) && !c->base.options.raw) || is_costly(c) ? DECODED : 1;
 }
 
 static bool is_large(struct conversion *c) {
     pthread_mutex_lock(&c->mutex);
-    bool large = open_selection(c, NULL) &&
-                 payload_bytes(c->opened) * cost_of(&c->base) >= (double)reel_threads_from(c->base.threads);
+    bool large =
+        open_selection(c, NULL) && payload_bytes(c->opened) * cost_of(c) >= (double)reel_threads_from(c->base.threads);
     pthread_mutex_unlock(&c->mutex);
     return large;
 }

@@ -8,6 +8,7 @@
 #include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "datasets/walk.h"
 #include "media/mp4/decode.h"
 #include "media/mp4/encode.h"
@@ -125,6 +126,10 @@ static bool find_messages(struct dataset_camera *c, const struct dataset_spec *s
 
 struct dataset_camera *dataset_camera_new(struct reel_recording *recording, const struct dataset_spec *spec,
                                           const struct dataset_episode *e, uint32_t source, struct reel_error *err) {
+    if (e->frames > REEL_VIDEO_FRAMES_MAX) {
+        reel_fail(err, REEL_LIMIT, "a video has at most %d frames", REEL_VIDEO_FRAMES_MAX);
+        return NULL;
+    }
     AUTO(dataset_camera_free) struct dataset_camera *c = calloc(1, sizeof *c);
     if (!c || !(c->messages = calloc(e->frames + 1, sizeof *c->messages))) {
         reel_fail_memory(err);
@@ -154,6 +159,10 @@ struct reel_conversion *dataset_camera_video(struct dataset_camera *c, const str
     const struct reel_write_options options = {.compression = "", .room = *room};
     const struct reel_selection q = selection_of(c);
     return reel_conversion_new(&reel_writer_mp4, &c->recording, 1, &q, &options, threads, client, err);
+}
+
+uint64_t dataset_camera_memory(const struct dataset_episode *e) {
+    return (e->frames < REEL_VIDEO_FRAMES_MAX ? e->frames : REEL_VIDEO_FRAMES_MAX) * sizeof(struct reel_message);
 }
 
 uint32_t dataset_camera_version(void) {
@@ -283,12 +292,11 @@ bool dataset_camera_statistics(struct dataset_camera *c, struct dataset_number o
     if (c->video == DATASET_H265) {
         return true;
     }
-    if (!(v.stream = reel_stream_open(&c->recording, 1, &q, err)) ||
-        (c->video == DATASET_H264 && !(v.h264 = h264_decoder_new(err)))) {
+    if (!(v.stream = reel_stream_open(&c->recording, 1, &q, err))) {
         return false;
     }
-    if (!view_frames(&v, c, &why)) {
-        return v.h264 ? reel_error_ignore(err, &why) : reel_error_pass(err, &why);
+    if ((c->video == DATASET_H264 && !(v.h264 = h264_decoder_new(&why))) || !view_frames(&v, c, &why)) {
+        return c->video == DATASET_H264 ? reel_error_ignore(err, &why) : reel_error_pass(err, &why);
     }
     for (unsigned i = 0; i < CAMERA_COLOURS; i++) {
         out[i] = sum_up(v.h.counts[i], v.h.pixels);

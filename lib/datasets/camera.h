@@ -8,10 +8,12 @@
 #include "stream/view.h"
 
 struct dataset_camera;
-/* `source`: of images, in a planned episode. spec->fps is set. Reads the index only. */
+/* `source`: of images, in a planned episode. spec->fps is set. Reads the index only. REEL_LIMIT: it has more frames
+ * than a video can. */
 struct dataset_camera *dataset_camera_new(struct reel_recording *recording, const struct dataset_spec *spec,
                                           const struct dataset_episode *e, uint32_t source, struct reel_error *err);
-void dataset_camera_free(struct dataset_camera *camera); /* NULL is fine */
+uint64_t dataset_camera_memory(const struct dataset_episode *e); /* bytes of one of its cameras */
+void dataset_camera_free(struct dataset_camera *camera);         /* NULL is fine */
 REEL_DEFINE_AUTO(struct dataset_camera, dataset_camera_free);
 /* Its video, to be planned and read; the camera must outlive the conversion and its outputs. */
 struct reel_conversion *dataset_camera_video(struct dataset_camera *camera, const struct reel_room *room,

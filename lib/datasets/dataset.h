@@ -86,6 +86,7 @@ struct dataset_episode {
     struct dataset_number *stats;     /* by number; NULL until dataset_episode_write() */
 };
 void dataset_episode_done(struct dataset_episode *e);
+void dataset_episode_forget_names(struct dataset_episode *e); /* names is NULL then */
 
 /* Finds the run. REEL_NOT_FOUND: the recording has not the topic of a source. `progress` may be NULL. */
 bool dataset_episode_plan(struct reel_recording *recording, const struct dataset_spec *spec,

@@ -72,11 +72,16 @@ bool dataset_spec_check(const struct dataset_spec *spec, struct reel_error *err)
 
 /* ---- the plan */
 
-void dataset_episode_done(struct dataset_episode *e) {
+void dataset_episode_forget_names(struct dataset_episode *e) {
     for (uint32_t i = 0; e->names && i < e->n_numbers; i++) {
         free(e->names[i]);
     }
     free(e->names);
+    e->names = NULL;
+}
+
+void dataset_episode_done(struct dataset_episode *e) {
+    dataset_episode_forget_names(e);
     free(e->widths);
     free(e->pictures);
     free(e->ages);

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "decode/decoder.h"
 #include "reel/values.h"
+#include "syntax/utf8.h"
 
 /* ---- the numbers of a message */
 
@@ -52,10 +53,13 @@ static const struct reel_visitor_ops number_ops = {.boolean = put_boolean,
 
 static bool put_name(struct reel_visitor *v, struct reel_bytes text) {
     struct reading *r = (struct reading *)(void *)((char *)v - offsetof(struct reading, names));
-    if (r->source->n_names < DATASET_WIDTH_MAX && text.size <= 255) {
-        grow_put(&r->source->names, text.data, text.size);
-        grow_u8(&r->source->names, 0);
-        r->source->n_names++;
+    struct walk_source *s = r->source;
+    if (text.size > 255 || !utf8_valid(text) || (text.size > 0 && memchr(text.data, '\0', text.size))) {
+        s->n_names = DATASET_WIDTH_MAX + 1; /* there are never as many numbers: they are named by the source */
+    } else if (s->n_names < DATASET_WIDTH_MAX) {
+        grow_put(&s->names, text.data, text.size);
+        grow_u8(&s->names, 0);
+        s->n_names++;
     }
     return true;
 }

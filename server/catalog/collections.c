@@ -80,6 +80,20 @@ bool catalog_collection_get(struct catalog *c, const char *name, struct catalog_
     return step == DB_ROW ? read_collection(s, out, err) : step == DB_END ? collections_fail_unknown(err) : false;
 }
 
+bool catalog_collection_newest(struct catalog *c, const char *name, int64_t *ns, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "collection_newest", err) : NULL;
+    if (!s) {
+        return false;
+    }
+    db_set_text(s, ":name", name);
+    if (db_next(s, err) != DB_ROW) {
+        return false;
+    }
+    *ns = db_is_null(s, 0) ? 0 : db_int(s, 0);
+    return true;
+}
+
 bool collections_describe(struct db_handle *h, const char *name, const char *description, struct reel_error *err) {
     if (!catalog_text_check("description", description, COLLECTION_DESCRIPTION_MAX, err)) {
         return false;

@@ -172,6 +172,8 @@ bool catalog_collections_list(struct catalog *c, const char *after, uint32_t lim
                               struct reel_error *err);
 bool catalog_collection_get(struct catalog *c, const char *name, struct catalog_collection *out,
                             struct reel_error *err); /* REEL_NOT_FOUND */
+/* When its newest recording came, which need not be the last row; 0: it has none outside of the trash. */
+bool catalog_collection_newest(struct catalog *c, const char *name, int64_t *ns, struct reel_error *err);
 bool catalog_collection_describe(struct catalog *c, const char *name, const char *description,
                                  struct reel_error *err); /* the same */
 /* Its description and its name, which NULL leaves as they are: both change, or neither. The name in one transaction

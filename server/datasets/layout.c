@@ -70,6 +70,7 @@ static struct layout_episode *add_episode(struct dataset_layout *l, const struct
     struct layout_episode *e = &l->episodes[l->n_episodes++];
     memcpy(e->id, row->id, sizeof e->id);
     memcpy(e->content, row->content, sizeof e->content);
+    e->clock = made_clock(row);
     e->task = task_of(row);
     if (asprintf(&e->name, "%s/%s", row->collection, row->name) < 0) {
         e->name = NULL;
@@ -158,7 +159,7 @@ static bool find_search(struct app *app, struct dataset_layout *l, const struct 
 
 static bool is_allowed(const struct layout_request *q, const struct catalog_recording *row) {
     const struct http_caller caller = {.collections = q->allowed};
-    return row->state == STATE_READY && http_caller_sees(&caller, row->collection);
+    return (row->state == STATE_READY || row->state == STATE_SCANNING) && http_caller_sees(&caller, row->collection);
 }
 
 static bool find_ids(struct app *app, struct dataset_layout *l, const struct layout_request *q,
@@ -172,6 +173,9 @@ static bool find_ids(struct app *app, struct dataset_layout *l, const struct lay
         }
         if (!is_allowed(q, &row)) {
             return reel_fail(err, REEL_NOT_FOUND, "%s", catalog_not_found(id));
+        }
+        if (row.state == STATE_SCANNING) { /* which passes: no copy of the dataset is to lose its files meanwhile */
+            return reel_fail(err, REEL_BUSY, "a recording of the dataset is being scanned; try again");
         }
         if (has_room(l, q) && !add_recording(app, l, q, &row, err)) {
             return false;
@@ -200,6 +204,7 @@ static bool name_layout(struct dataset_layout *l, struct reel_error *err) {
         digest_text(&d, l->episodes[i].content);
         digest_text(&d, l->episodes[i].name);
         digest_text(&d, l->episodes[i].task);
+        made_add_number(&d, l->episodes[i].clock);
         digest_text(&d, l->episodes[i].event ? l->episodes[i].event : "");
         digest_add(&d, &l->episodes[i].cut, sizeof l->episodes[i].cut);
     }
@@ -313,7 +318,11 @@ static bool plan_or_leave_out(const struct planning *p, struct layout_episode *e
                               struct reel_error *err) {
     struct dataset_layout *l = p->layout;
     struct reel_error why = {0};
-    if (plan_episode(p, e, progress, &why)) {
+    bool good = plan_episode(p, e, progress, &why);
+    if (!good || l->n_good > 0) { /* all have the names of the first one */
+        dataset_episode_forget_names(&e->e);
+    }
+    if (good) {
         if (e->place.task == l->n_tasks) {
             l->tasks[l->n_tasks++] = e->task;
         }
@@ -334,11 +343,19 @@ static void planning_free(void *context) {
     free(p);
 }
 
+static uint64_t memory_of_names(const struct dataset_episode *e) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; e->names && i < e->n_numbers; i++) {
+        sum += sizeof *e->names + strlen(e->names[i]) + 32;
+    }
+    return sum;
+}
+
 static uint64_t memory_of(const struct dataset_layout *l) {
     uint64_t sum = sizeof *l + l->n_files * sizeof *l->files;
     for (uint32_t i = 0; i < l->n_episodes; i++) {
         const struct dataset_episode *e = &l->episodes[i].e;
-        sum += sizeof l->episodes[i] + 512 + e->n_numbers * (sizeof *e->stats + 48) + e->n_sources * 64 +
+        sum += sizeof l->episodes[i] + 512 + e->n_numbers * sizeof *e->stats + memory_of_names(e) + e->n_sources * 64 +
                l->n_videos * sizeof *l->episodes[i].videos;
     }
     for (uint32_t i = 0; i < l->n_files; i++) {

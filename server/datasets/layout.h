@@ -23,6 +23,7 @@ struct layout_video { /* of an episode and a feature of images */
 
 struct layout_episode {
     char id[RECORDING_ID_TEXT], content[SHA256_HEX];
+    int clock;  /* that a user set; -1: none */
     char *name; /* COLLECTION/NAME */
     char *task;
     bool is_cut; /* around an event: cut and event */
@@ -75,7 +76,8 @@ struct dataset_layout *layout_get(struct app *app, const struct layout_request *
                                   struct reel_error *err);
 
 const struct layout_file *layout_file(const struct dataset_layout *layout, const char *path); /* NULL: there is none */
-/* The table of an episode as an unlinked temporary file; -1 with err: REEL_CHANGED: it is not what was planned. */
+/* The table of an episode as an unlinked temporary file; -1 with err: REEL_BUSY: the recording has just changed;
+ * REEL_CHANGED: the table is not what was planned. */
 int layout_episode_open(struct app *app, const struct dataset_layout *layout, const struct layout_episode *episode,
                         struct reel_error *err);
 

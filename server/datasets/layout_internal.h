@@ -18,7 +18,7 @@ bool made_episode(struct app *app, struct dataset_layout *l, struct layout_episo
 bool made_video(struct app *app, const struct dataset_layout *l, const struct layout_episode *e,
                 const struct reel_progress *progress, struct layout_video *video, struct reel_error *err);
 
-/* The recording as it was planned: else REEL_CHANGED. */
+/* The recording as it was planned: else REEL_BUSY, as the dataset is then another one. */
 struct reel_recording *made_recording(struct app *app, const struct layout_episode *e, struct reel_error *err);
 /* What the episode is made by; it points to `e`. */
 struct dataset_spec made_spec(const struct dataset_layout *l, const struct layout_episode *e);
@@ -34,6 +34,7 @@ bool made_write_note(struct app *app, const char *path, const void *data, size_t
 void *made_read_note(const char *path, size_t *size);   /* malloc'd; NULL: there is none */
 void made_add_text(struct digest *d, const char *text); /* NULL is as "" */
 void made_add_number(struct digest *d, int64_t number);
+int made_clock(const struct catalog_recording *row); /* that a user set; -1: none */
 void made_start_key(struct digest *d, const struct dataset_layout *l, const struct layout_episode *e);
 
 /* meta.c: makes the files. */

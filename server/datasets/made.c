@@ -21,6 +21,10 @@ static const unsigned FORMAT_VERSION = 2;                  /* of all bytes that 
 
 /* ---- keys: over all that the bytes depend on */
 
+int made_clock(const struct catalog_recording *row) {
+    return row->annotations.has_clock ? (int)row->annotations.clock : -1;
+}
+
 void made_add_text(struct digest *d, const char *text) {
     digest_add(d, text ? text : "", text ? strlen(text) + 1 : 1);
 }
@@ -46,6 +50,7 @@ void made_start_key(struct digest *d, const struct dataset_layout *l, const stru
     digest_start(d, DIGEST_SHA1);
     made_add_number(d, made_version());
     made_add_text(d, e->content);
+    made_add_number(d, e->clock); /* an MP4 file has the time of day */
     made_add_number(d, spec->fps);
     made_add_text(d, spec->clock);
 }
@@ -86,11 +91,15 @@ struct reel_recording *made_recording(struct app *app, const struct layout_episo
     if (!catalog_get(app->catalog, e->id, &row, err)) {
         return NULL;
     }
-    if (row.state != STATE_READY || strcmp(row.content, e->content) != 0) {
-        reel_fail(err, REEL_CHANGED, "a recording of the dataset is not what it was");
+    if (row.state != STATE_READY || made_clock(&row) != e->clock || strcmp(row.content, e->content) != 0) {
+        reel_fail(err, REEL_BUSY, "a recording of the dataset has just changed; try again");
         return NULL;
     }
-    return recordings_get_resting(app->recordings, &row, OPEN_WAIT_NS, job, err);
+    struct reel_recording *recording = recordings_get_resting(app->recordings, &row, OPEN_WAIT_NS, job, err);
+    if (!recording && err->code == REEL_CONFLICT) { /* it passes: the recording is not left out for it */
+        err->code = REEL_BUSY;
+    }
+    return recording;
 }
 
 struct dataset_spec made_spec(const struct dataset_layout *l, const struct layout_episode *e) {

@@ -82,7 +82,7 @@ static json_t *video_feature(const struct dataset_layout *l, uint32_t source) {
     name_pixels(p, pixels);
     json_t *info =
         json_pack("{s:i, s:i, s:s, s:s, s:i, s:i, s:b, s:b}", "video.height", p->height, "video.width", p->width,
-                  "video.codec", p->video == DATASET_H265 ? "hevc" : "h264", "video.pix_fmt", "yuv420p", "video.fps",
+                  "video.codec", p->video == DATASET_H265 ? "hevc" : "h264", "video.pix_fmt", pixels, "video.fps",
                   (int)l->definition.spec.fps, "video.channels", 3, "has_audio", false, "is_depth_map", false);
     return json_pack("{s:s, s:[i, i, i], s:[s, s, s], s:o}", "dtype", "video", "shape", p->height, p->width, 3, "names",
                      "height", "width", "channels", "info", info);

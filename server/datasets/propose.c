@@ -107,17 +107,32 @@ static void add_numbers(struct proposal *p, const char *topic, const char *type)
     }
 }
 
-/* observation.images.front.color of /front/color. */
+/* Features are one, whatever their case. */
+static bool has_feature(const struct proposal *p, const char *name) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(p->features, key, value) {
+        if (ascii_casecmp(key, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* observation.images.front.color of /front/color. Leaves room for state and action. */
 static void add_image(struct proposal *p, const char *topic) {
     char name[256];
-    if (json_object_size(p->features) == DATASET_FEATURES_MAX ||
+    if (p->n_sources == DATASET_SOURCES_MAX || json_object_size(p->features) >= DATASET_FEATURES_MAX - 2 ||
         (size_t)snprintf(name, sizeof name, "%s%s", images, topic + (topic[0] == '/')) >= sizeof name) {
         return;
     }
     for (char *at = name; (at = strchr(at, '/'));) {
         *at = '.';
     }
-    json_object_set_new(p->features, name, json_string(topic));
+    if (!has_feature(p, name)) {
+        json_object_set_new(p->features, name, json_string(topic));
+        p->n_sources++;
+    }
 }
 
 static void add_channel(struct proposal *p, const struct reel_index *index, uint32_t id) {

@@ -92,25 +92,34 @@ static bool write_video(struct app *app, struct dataset_camera *camera, const ch
            output_file_finish(&file, err);
 }
 
-static bool make_video(struct app *app, const struct dataset_layout *l, const struct layout_episode *e,
-                       const struct reel_progress *progress, struct layout_video *out, struct reel_error *err) {
+static bool make_with_room(struct app *app, const struct dataset_layout *l, const struct layout_episode *e,
+                           const struct names *names, const struct reel_progress *progress, struct layout_video *out,
+                           struct reel_error *err) {
     const struct dataset_spec spec = made_spec(l, e);
-    struct names names;
-    if (!name_video(app, l, e, out->source, &names, err)) {
-        return false;
-    }
     AUTO(reel_recording_free) struct reel_recording *recording = made_recording(app, e, err);
     AUTO(dataset_camera_free)
     struct dataset_camera *camera = recording ? dataset_camera_new(recording, &spec, &e->e, out->source, err) : NULL;
     struct note note;
-    if (!camera || !write_video(app, camera, names.video, out, progress, err) ||
+    if (!camera || !write_video(app, camera, names->video, out, progress, err) ||
         !dataset_camera_statistics(camera, out->stats, err)) {
         return false;
     }
     memset(&note, 0, sizeof note);
     memcpy(note.magic, magic, sizeof magic);
     note.video = *out;
-    return made_write_note(app, names.note, &note, sizeof note, err);
+    return made_write_note(app, names->note, &note, sizeof note, err);
+}
+
+static bool make_video(struct app *app, const struct dataset_layout *l, const struct layout_episode *e,
+                       const struct reel_progress *progress, struct layout_video *out, struct reel_error *err) {
+    const uint64_t memory = dataset_camera_memory(&e->e);
+    struct names names;
+    if (!name_video(app, l, e, out->source, &names, err) || !http_server_hold(app->http, memory, err)) {
+        return false;
+    }
+    bool good = make_with_room(app, l, e, &names, progress, out, err);
+    http_server_give_back(app->http, memory);
+    return good;
 }
 
 bool made_video(struct app *app, const struct dataset_layout *l, const struct layout_episode *e,
@@ -174,6 +183,7 @@ int layout_video_open(struct app *app, struct dataset_layout *l, const struct la
     if (!name_video(app, l, file->episode, file->video->source, &names, err)) {
         return -1;
     }
+    derived_drop(app->derived, names.video); /* of a file that may be gone; a job renames its file before it ends */
     int fd = open_whole(&names, file->size);
     if (fd >= 0) {
         return fd;
@@ -183,14 +193,14 @@ int layout_video_open(struct app *app, struct dataset_layout *l, const struct la
     if (q) {
         *q = (struct request){app, layout_ref(l), file->episode, file->video->source};
     }
-    derived_drop(app->derived, names.video);
     struct dataset_layout *made = derived_get(app->derived, &kind, &derived, q, job, err);
     if (made) {
         layout_free(made);
         derived_drop(app->derived, names.video);
-        fd = open_whole(&names, file->size);
     }
-    if (fd < 0 && err->code == REEL_OK) {
+    if ((fd = open_whole(&names, file->size)) >= 0) {
+        *err = (struct reel_error){0}; /* another reader dropped what this one waited for, but the file is there */
+    } else if (err->code == REEL_OK) {
         reel_fail(err, REEL_BUSY, "a video of a dataset is being made; try again");
     }
     return fd;

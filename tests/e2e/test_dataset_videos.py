@@ -8,6 +8,7 @@ import statistics
 import tarfile
 import tempfile
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 from harness import API, Case, Server
@@ -239,6 +240,14 @@ class Recorded(Dataset):
                 self.assertEqual((info['fps'], info['total_frames']), (20, RECORDED))
                 self.assertEqual((info['features'][FRONT]['shape'], info['features'][FRONT]['info']['video.codec']), ([120, 160, 3], name))
 
+    def test_pixels(self):
+        frames = video('h264', pixels='yuv444p')
+        self.tagged('full.mcap', mcap({'/video': ('h264', list(zip(self.times, frames)))}), 'full')
+        self.put('full', {'search': {'q': 'kind:full'}, 'clock': '/video', 'features': {FRONT: '/video'}})
+        for name, pixels in (('h264', 'yuv420p'), ('full', 'yuv444p')):
+            self.assertEqual(packets(self.video(name))['streams'][0]['pix_fmt'], pixels)
+            self.assertEqual(self.file(name, 'meta/info.json').json()['features'][FRONT]['info']['video.pix_fmt'], pixels)
+
     def test_statistics(self):
         stats = self.file('h264', 'meta/stats.json').json()[FRONT]
         frames = decoded(self.video('h264'), 160, 120)
@@ -328,6 +337,14 @@ class Room(unittest.TestCase):
         again = self.get(path)
         self.assertEqual((again.body, again.headers['ETag']), (answer.body, answer.headers['ETag']))
         self.assertEqual(len(self.made()), 1)
+
+    def test_readers_of_what_had_to_go_share_it(self):
+        paths = ['videos/%s/chunk-000/file-000.mp4' % feature for feature in (FRONT, WRIST)]
+        bodies = [self.get(path).body for path in paths]
+        with ThreadPoolExecutor(8) as pool:
+            for _ in range(3):
+                self.remove()
+                self.assertEqual(list(pool.map(lambda path: self.get(path).body, paths * 6)), bodies * 6)
 
     def test_only_what_is_new_is_made(self):
         info = self.get('meta/info.json').json()

@@ -10,8 +10,9 @@ import tarfile
 import tempfile
 from urllib.parse import quote
 
-from harness import API, Case, Server, create_token, reel
+from harness import API, Case, Server, catalog_sql, create_token, reel
 from samples import T0, Message, bag, lab_messages
+from test_frame import image
 
 STATE, ACTION = ['/odom.x', '/odom.y', '/odom.z'], '/command.x'
 VALUE = {'search': {'q': 'pick:yes'}, 'fps': 10, 'features': {'observation.state': STATE, 'action': ACTION}, 'robot': 'r1'}
@@ -99,6 +100,20 @@ class Datasets(Case):
         self.assertEqual(self.preview(ids).json()['proposed'], {**ids, 'fps': proposed['fps'], 'features': proposed['features']})
         for value, status in (({}, 400), ({'search': 5}, 400), ({'recordings': ['none']}, 404), ({'recordings': [5]}, 404), ({'search': {'q': 'pick:none'}}, 422)):
             self.preview(value, status)
+
+    def test_what_is_proposed_can_be_saved(self):
+        """Of more topics with images than a dataset has features, some of which would have one name."""
+        topics = ['/odom', '/Camera/a', '/camera.A', *('/c%d' % i for i in range(70))]
+        key = self.server.added('cameras.bag', bag([Message(T0 + k * 50_000_000 + i, topic, image('rgb8', 2, 2, bytes(12)), 'sensor_msgs/Image') if i else
+                                                    Message(T0 + k * 50_000_000, topic, lab_messages(1)[0].payload, lab_messages(1)[0].kind)
+                                                    for k in range(3) for i, topic in enumerate(topics)]))
+        self.addCleanup(self.server.request, 'DELETE', '%s/recordings/%s' % (API, key))
+        proposed = self.preview({'recordings': [key]}).json()['proposed']
+        names = list(proposed['features'])
+        self.assertEqual(len(names), 62 + ('observation.state' in names))
+        self.assertEqual(len({name.lower() for name in names}), len(names))
+        self.put(self.server, 'cameras', proposed)
+        self.server.request('DELETE', API + '/datasets/cameras')
 
     def test_old_values_are_dropped(self):
         report = self.preview({**VALUE, 'max_age_s': 0.045}).json()
@@ -188,6 +203,38 @@ class Datasets(Case):
         self.addCleanup(self.server.request, 'DELETE', API + '/datasets/empty')
         self.assertEqual(self.file('meta/info.json', 'empty').json()['total_episodes'], 0)
         self.assertEqual(self.report('empty')['episodes'], [])
+
+
+class Changes(Case):
+    """What happens to a recording of a dataset."""
+    @classmethod
+    def fill(cls):
+        Datasets.add(cls.server)
+        cls.ids = Datasets.ids
+        Datasets.put(cls.server, 'found', VALUE)
+        Datasets.put(cls.server, 'named', {**{k: v for k, v in VALUE.items() if k != 'search'}, 'recordings': cls.ids[:2]})
+
+    def sha(self, name='found'):
+        return self.get('%s/datasets/%s?report' % (API, name)).json()['sha']
+
+    def test_it_is_scanned_again(self):
+        """The dataset has no fewer files meanwhile, or a copy would lose them: it is asked for again later."""
+        paths = '/dav/datasets/named/meta/info.json', '/s3/datasets?list-type=2&prefix=named/', '/hf/api/datasets/named'
+        before = [self.get(path).body for path in paths]
+        state, = catalog_sql(self.server.data, "SELECT state FROM recordings WHERE name = 'b.bag'")[0]
+        change = lambda to: catalog_sql(self.server.data, "UPDATE recordings SET state = %s WHERE name = 'b.bag'" % to)
+        change(0)
+        self.addCleanup(change, state)
+        self.assertEqual([self.server.request('GET', path, None, {'Prefer': 'wait=1'}).status for path in paths], [503] * 3)
+        change(state)
+        self.assertEqual([self.get(path).body for path in paths], before)
+
+    def test_its_clock_is_set(self):
+        sha = self.sha()
+        for clock in ('relative', None):
+            answer = self.server.request('PATCH', '%s/recordings/%s' % (API, self.ids[0]), json.dumps({'clock': clock}), {'Content-Type': 'application/json'})
+            self.assertEqual(answer.status, 200, answer)
+            self.assertEqual(self.sha() == sha, clock is None)
 
 
 class Commands(Case):

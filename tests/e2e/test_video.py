@@ -22,10 +22,10 @@ def run(*args, stdin=None):
     return subprocess.run(args, input=stdin, capture_output=True, check=True).stdout
 
 
-def video(codec, size='160x120'):
+def video(codec, size='160x120', pixels='yuv420p'):
     """The access units of a stream."""
     library, metadata, delimiter, option = CODECS[codec]
-    stream = run('ffmpeg', '-v', 'error', '-f', 'lavfi', '-i', 'testsrc2=size=%s:rate=30' % size, '-frames:v', str(FRAMES), '-pix_fmt', 'yuv420p', '-c:v', library,
+    stream = run('ffmpeg', '-v', 'error', '-f', 'lavfi', '-i', 'testsrc2=size=%s:rate=30' % size, '-frames:v', str(FRAMES), '-pix_fmt', pixels, '-c:v', library,
                  '-preset', 'ultrafast', '-bf', '0', option, 'keyint=%d:min-keyint=%d:scenecut=0:repeat-headers=1:bframes=0:log-level=%s' % (
                      KEY_EVERY, KEY_EVERY, 'none' if codec == 'h265' else '-1'), '-bsf:v', metadata + '=aud=insert',
                  '-f', 'hevc' if codec == 'h265' else 'h264', '-')

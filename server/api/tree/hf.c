@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/hex.h"
+#include "catalog/notes.h"
 #include "decode/encoding.h"
 #include "decode/own_definitions.h"
 #include "definitions/set.h"
@@ -136,17 +137,6 @@ static void name_collection(const char *id, char out[SHA1_HEX]) {
     digest_end_hex(&d, out);
 }
 
-static bool find_newest(struct http_request *r, const char *collection, int64_t *ns, struct reel_error *err) {
-    const struct catalog_query q = {.collection = collection, .sort = "-created", .limit = 1};
-    struct catalog_page page;
-    if (!catalog_list(http_app(r)->catalog, &q, &page, err)) {
-        return false;
-    }
-    *ns = page.n_items > 0 ? page.items[0].created_ns : 0;
-    catalog_page_done(&page);
-    return true;
-}
-
 /* The time in a sha of this collection; 0: it is none. */
 static int64_t read_newest(const char *revision, const char *name) {
     uint8_t bytes[NEWEST_DIGITS / 2];
@@ -179,7 +169,7 @@ static bool find_collection(struct http_request *r, const char *id, const char *
     definitions_refresh(http_app(r), NULL);
     name_collection(id, name);
     int64_t newest = read_newest(revision, name);
-    if (is_main(revision) && !find_newest(r, id, &newest, err)) {
+    if (is_main(revision) && !catalog_collection_newest(http_app(r)->catalog, id, &newest, err)) {
         return false;
     }
     *out = (struct hf_repository){.modified_ns = newest, .newest_ns = newest};

@@ -3,8 +3,8 @@
  * lab the repository lab; "reel/" before either is left out, for clients that want a namespace.
  *
  * A revision is "main" or the sha that main has (HEAD and of datasets v3.0 mean main). That of a dataset changes with
- * its bytes, and older ones are not found. That of a collection has the time of its newest recording: it goes on
- * meaning the recordings that there were at that time. */
+ * its bytes, and older ones are not found. That of a collection has the time of its newest recording: what comes later
+ * is not in it. What is deleted leaves it, and what is moved or renamed is in it under its new name. */
 #ifndef SERVER_API_TREE_HF_H
 #define SERVER_API_TREE_HF_H
 

@@ -97,6 +97,13 @@ static bool add_siblings(json_t *out, const struct hf_repository *repository, co
            reel_fail(err, REEL_LIMIT, "there are more than %d files: use the tree, or /s3", SIBLINGS_MAX);
 }
 
+/* Whether the dataset is still of this revision. */
+static bool is_current(struct http_request *r, const struct hf_repository *repository, struct reel_error *err) {
+    AUTO_STRUCT(tree_node_done) struct tree_node node = {0};
+    bool found;
+    return !repository->is_dataset || hf_find(r, repository, "meta/info.json", &node, &found, err);
+}
+
 json_t *hf_siblings(struct http_request *r, const struct hf_repository *repository, bool blobs,
                     struct reel_error *err) {
     json_auto_t *out = json_array();
@@ -121,7 +128,7 @@ json_t *hf_siblings(struct http_request *r, const struct hf_repository *reposito
         free(after);
         after = strdup(page.n > 0 ? page.items[page.n - 1].path : "");
     }
-    return json_incref(out);
+    return is_current(r, repository, err) ? json_incref(out) : NULL;
 }
 
 /* ---- the tree */
@@ -227,13 +234,6 @@ static bool is_there(const struct listing *l, const struct tree_page *page, bool
     return hf_find(l->r, l->repository, l->path->path, &node, there, err) && ((*there = *there && !node.file), true);
 }
 
-/* Whether the dataset is still of this revision. */
-static bool is_current(const struct listing *l, struct reel_error *err) {
-    AUTO_STRUCT(tree_node_done) struct tree_node node = {0};
-    bool found;
-    return !l->repository->is_dataset || hf_find(l->r, l->repository, "meta/info.json", &node, &found, err);
-}
-
 void hf_reply_tree(struct http_request *r, const struct hf_repository *repository, const struct hf_path *p) {
     AUTO_STRUCT(listing_done) struct listing l = {.r = r, .repository = repository, .path = p};
     AUTO_STRUCT(tree_page_done) struct tree_page page = {0};
@@ -247,7 +247,7 @@ void hf_reply_tree(struct http_request *r, const struct hf_repository *repositor
                                  .deep = l.recursive,
                                  .limit = l.limit,
                                  .wait_ns = api_wait_ns(r, HF_WAIT_NS)};
-    if (!tree_list(r, &q, &page, &err) || !is_current(&l, &err) || !is_there(&l, &page, &there, &err)) {
+    if (!tree_list(r, &q, &page, &err) || !is_current(r, repository, &err) || !is_there(&l, &page, &there, &err)) {
         http_reply_error(r, &err);
     } else if (!there) {
         hf_reply_missing(r, "EntryNotFound", "there is no such folder in this revision");
@@ -299,7 +299,7 @@ static json_t *read_paths(struct http_request *r) {
 }
 
 static bool add_path(struct http_request *r, const struct hf_repository *repository, const char *path, bool expand,
-                     json_t *out, struct reel_error *err) {
+                     int64_t until_ns, json_t *out, struct reel_error *err) {
     AUTO_STRUCT(tree_node_done) struct tree_node node = {0};
     struct tree_properties properties;
     struct reel_error why = {0};
@@ -316,7 +316,8 @@ static bool add_path(struct http_request *r, const struct hf_repository *reposit
         return json_array_append_new(out, new_entry(repository, "directory", path, size, expand)) == 0 ||
                reel_fail_memory(err);
     }
-    if (!node.file->properties(r, &node, api_wait_ns(r, HF_WAIT_NS), &properties, &why)) {
+    int64_t left_ns = until_ns - reel_now_ns();
+    if (!node.file->properties(r, &node, left_ns > 0 ? left_ns : 0, &properties, &why)) {
         return why.code == REEL_NOT_FOUND || reel_error_pass(err, &why);
     }
     return json_array_append_new(out, file_entry(repository, path, &properties, expand)) == 0 || reel_fail_memory(err);
@@ -326,13 +327,14 @@ void hf_reply_paths(struct http_request *r, const struct hf_repository *reposito
     struct reel_error err = {0};
     json_auto_t *body = read_paths(r), *out = json_array();
     const json_t *paths = json_object_get(body, "paths");
+    const int64_t until_ns = reel_now_ns() + api_wait_ns(r, HF_WAIT_NS); /* for all of them */
     bool good = true, expand = json_is_true(json_object_get(body, "expand"));
     if (!body) {
         return;
     }
     for (size_t i = 0; good && i < json_array_size(paths); i++) {
         const char *path = json_string_value(json_array_get(paths, i));
-        good = !path || !*path || *path == '/' || add_path(r, repository, path, expand, out, &err);
+        good = !path || !*path || *path == '/' || add_path(r, repository, path, expand, until_ns, out, &err);
     }
     if (good) {
         http_reply_json(r, 200, json_incref(out));

@@ -11,6 +11,8 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "base/limits.h"
+#include "datasets/camera.h"
 #include "datasets/dataset.h"
 #include "datasets/walk.h"
 
@@ -126,6 +128,44 @@ static void an_episode_is_described(void **state) {
     assert_true(e.stats[0].count == 18 && e.stats[0].min == 1140 && e.stats[0].max == 2840);
     assert_true(fabs(e.stats[0].quantiles[2] - 1990) < 11 && fabs(e.stats[0].mean - 1990) < 1e-6);
     assert_true(fabs(sqrt(e.stats[0].m2 / 18) - 518.81) < 0.01); /* of 1140, 1240 … 2840 */
+    toy_free(&toy);
+}
+
+/* With a text that no name can be, the numbers have those of their source. */
+static void check_names(const char *names) {
+    struct toy toy = {0};
+    char text[200];
+    const struct dataset_spec spec = {.features = both, .n_features = 1, .fps = 10};
+    toy_start(&toy, REEL_CLOCK_WALL);
+    channel(&toy, "/joints");
+    snprintf(text, sizeof text, "{\"name\":[%s],\"position\":[1,2]}", names);
+    for (int ms = 0; ms <= 500; ms += 100) {
+        message(&toy, 0, (int64_t)ms * MS, text);
+    }
+    AUTO(reel_recording_free) struct reel_recording *r = toy_open(&toy);
+    AUTO_STRUCT(dataset_episode_done) struct dataset_episode e = plan(r, &spec);
+    assert_int_equal(e.n_numbers, 2);
+    assert_string_equal(e.names[0], "/joints.position[0]");
+    assert_string_equal(e.names[1], "/joints.position[1]");
+    toy_free(&toy);
+}
+static void names_are_texts(void **state) {
+    (void)state;
+    check_names("\"a\\u0000b\",\"turn\"");
+    check_names("\"lift\",\"a\\u0000b\",\"turn\"");
+}
+
+/* Before memory is reserved for its frames. */
+static void a_video_has_a_limit(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    struct dataset_picture picture = {.video = DATASET_ENCODED};
+    const struct dataset_episode e = {.frames = REEL_VIDEO_FRAMES_MAX + 1, .n_sources = 1, .pictures = &picture};
+    make(&toy);
+    AUTO(reel_recording_free) struct reel_recording *r = toy_open(&toy);
+    assert_null(dataset_camera_new(r, &spec_10, &e, 0, &err));
+    assert_int_equal(err.code, REEL_LIMIT);
     toy_free(&toy);
 }
 
@@ -288,6 +328,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_have_the_latest_values),
         cmocka_unit_test(an_episode_is_described),
+        cmocka_unit_test(names_are_texts),
+        cmocka_unit_test(a_video_has_a_limit),
         cmocka_unit_test(the_longest_run_is_the_episode),
         cmocka_unit_test(there_may_be_no_frame),
         cmocka_unit_test(hostile_times),

@@ -279,6 +279,23 @@ static void collections_have_their_figures(void **state) {
     assert_false(catalog_collection_get(c, "odd", &odd, &err));
 }
 
+/* Rows are in the order in which they were written, not in that of their times. */
+static void the_newest_need_not_be_the_last(void **state) {
+    (void)state;
+    int64_t newest = 1;
+    assert_true(catalog_collection_newest(c, "lab", &newest, &err));
+    assert_int_equal(newest, 0);
+    for (char digit = '1'; digit < '4'; digit++) {
+        struct catalog_part part;
+        char name[2] = {digit, '\0'};
+        struct catalog_recording r = describe(&part, digit == '3' ? "field" : "lab", name, digit);
+        r.created_ns = digit == '2' ? 5 * S : 8 * S + digit;
+        assert_true(catalog_add(c, &r, NULL, false, &err));
+    }
+    assert_true(catalog_collection_newest(c, "lab", &newest, &err));
+    assert_int_equal(newest, 8 * S + '1');
+}
+
 /* A duration that no sum of two can hold. */
 static void hostile_durations_do_not_stop_uploads(void **state) {
     (void)state;
@@ -306,6 +323,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_event_is_checked_and_changed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_epoch_puts_on_the_calendar, set_up, tear_down),
         cmocka_unit_test_setup_teardown(collections_have_their_figures, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_newest_need_not_be_the_last, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hostile_durations_do_not_stop_uploads, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
