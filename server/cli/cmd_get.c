@@ -4,7 +4,10 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
+#include "base/hash_table.h"
 #include "cli/client.h"
 #include "cli/download.h"
 #include "recordings/names.h"
@@ -18,6 +21,9 @@ struct get {
     bool dry_run;
     pthread_mutex_t mutex; /* guards what follows */
     uint32_t received, skipped, failed;
+    struct hash_table by_path; /* of the files of this run */
+    char **paths;
+    size_t n_paths, room_paths;
     json_t *page;
     size_t next; /* of the page */
     char *cursor;
@@ -34,6 +40,11 @@ struct getting {
 static void get_done(struct get *g) {
     client_done(&g->client);
     json_decref(g->page);
+    hash_table_free(&g->by_path);
+    while (g->n_paths > 0) {
+        free(g->paths[--g->n_paths]);
+    }
+    free(g->paths);
     free(g->list);
     free(g->cursor);
 }
@@ -57,6 +68,24 @@ static char *get_path_of(const struct get *g, const char *collection, const char
     return path;
 }
 
+/* Parts "a/x" and "b/x" have one path, and so may two recordings: the second must not replace the first. */
+static bool get_claim(struct get *g, const char *path, struct reel_error *err) {
+    pthread_mutex_lock(&g->mutex);
+    const struct hash_key key = hash_key_bytes(bytes_text(path));
+    bool good = !hash_table_get(&g->by_path, key) ||
+                reel_fail(err, REEL_CONFLICT, "another file of this run has the path %.200s", path);
+    AUTO_MEM char *own = good ? strdup(path) : NULL;
+    if (good && (!own || !GROW_ARRAY(g->paths, g->n_paths, g->room_paths))) {
+        good = reel_fail_memory(err);
+    }
+    good = good && hash_table_set(&g->by_path, hash_key_bytes(bytes_text(own)), (uintptr_t)own, err);
+    if (good) {
+        g->paths[g->n_paths++] = TAKE(own);
+    }
+    pthread_mutex_unlock(&g->mutex);
+    return good;
+}
+
 static bool get_part(struct getting *w, const json_t *recording, const json_t *part, bool several,
                      struct reel_error *err) {
     const char *id = json_string_value(json_object_get(recording, "id")),
@@ -74,7 +103,7 @@ static bool get_part(struct getting *w, const json_t *recording, const json_t *p
     if (!path || !escaped || asprintf(&url, "%s/recordings/%s/file/%s", w->d.api, id, escaped) < 0) {
         return path ? reel_fail_memory(err) : false;
     }
-    return download_file(&w->d, path, url, sha256, (uint64_t)size, err);
+    return get_claim(w->get, path, err) && download_file(&w->d, path, url, sha256, (uint64_t)size, err);
 }
 
 /* False: nothing else can be received either. */
@@ -82,16 +111,20 @@ static bool get_recording(struct getting *w, const json_t *recording) {
     const json_t *parts = json_object_get(recording, "parts");
     size_t i;
     json_t *part;
+    bool goes_on = true;
     json_array_foreach((json_t *)parts, i, part) {
         struct reel_error err = {0};
         if (!get_part(w, recording, part, json_array_size(parts) > 1, &err)) {
             const char *name = json_string_value(json_object_get(recording, "name"));
             cli_fail(&cli_get, name, &err);
             w->d.failed++;
-            return err.code != REEL_CANCELLED && err.code != REEL_NO_SPACE;
+            goes_on = err.code != REEL_CANCELLED && err.code != REEL_NO_SPACE;
+        }
+        if (!goes_on) {
+            break;
         }
     }
-    return true;
+    return goes_on;
 }
 
 /* The next recording, a new reference; NULL: there are no more. The thread that needs the next page fetches it while

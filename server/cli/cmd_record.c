@@ -233,7 +233,6 @@ static bool record_remote(const struct request *q, struct reel_error *err) {
     if (!r.spool) {
         return false;
     }
-    fprintf(stderr, "reel record: recording %s\n", record_spool_id(r.spool));
     struct reel_error why = {0};
     bool good = record_input(&r, media[q->input], &why);
     return record_spool_finish(r.spool, err) && (good || reel_error_pass(err, &why));

@@ -54,18 +54,21 @@ static json_t *tag_body(struct changing *c, const char *recording, char **pairs,
         return NULL;
     }
     json_auto_t *set = json_object(), *unset = json_array();
+    bool is_text = true;
     for (int i = 0; i < n; i++) {
         const char *equals = strchr(pairs[i], '=');
         if (!equals || equals == pairs[i]) {
             reel_fail(err, REEL_ARGUMENT, "a tag is KEY=VALUE, not \"%.100s\"", pairs[i]);
             return NULL;
         }
-        json_object_setn_new(set, pairs[i], (size_t)(equals - pairs[i]), json_string(equals + 1));
+        is_text =
+            json_object_setn_new(set, pairs[i], (size_t)(equals - pairs[i]), json_string(equals + 1)) == 0 && is_text;
     }
     for (uint32_t i = 0; i < c->unset.count; i++) {
-        json_array_append_new(unset, json_string(c->unset.items[i]));
+        is_text = json_array_append_new(unset, json_string(c->unset.items[i])) == 0 && is_text;
     }
-    json_t *body = recording
+    json_t *body = !is_text ? NULL
+                   : recording
                        ? json_pack("{s:[O], s:O, s:O}", "ids", json_object_get(row, "id"), "set", set, "unset", unset)
                        : json_pack("{s:s, s:O, s:O}", "q", c->search, "set", set, "unset", unset);
     if (!body) {

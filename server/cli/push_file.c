@@ -323,13 +323,19 @@ static enum step send_small(struct push *p, struct reel_error *err) {
     if (!hash_all(p, err)) {
         return STEP_FAILED;
     }
+    p->file->already_stored = p->answer.status == 200;
     json_auto_t *recording = p->answer.body_size < PUSH_BODY_MAX ? json_loads(p->answer.body, 0, NULL) : NULL;
+    char address[sizeof p->answer.location];
+    strcpy(address, p->answer.content_location[0] ? p->answer.content_location : p->answer.location);
+    if (!recording && *address && !(recording = push_http_json(p->http, address, NULL, false, &p->answer, err)) &&
+        err->code != REEL_OK) {
+        return err->code == REEL_IO ? STEP_RETRY : STEP_FAILED;
+    }
     if (recording && !push_file_has_content(recording, p->sha256)) {
         reel_fail(err, REEL_CHANGED,
                   "the server received other bytes than were read here: the file may have changed; push it again");
         return STEP_FAILED;
     }
-    p->file->already_stored = p->answer.status == 200;
     set_result(p, recording, p->file->already_stored ? "already stored" : "added");
     return STEP_DONE;
 }

@@ -141,12 +141,18 @@ static bool scan_folder(struct push_agent *a, const char *folder) {
     return good;
 }
 
+/* One that cannot be looked at may be there. */
+static bool is_gone(const char *path) {
+    struct push_print now;
+    errno = 0;
+    return !push_print_of(path, &now) && (errno == 0 || errno == ENOENT || errno == ENOTDIR);
+}
+
 /* What was there and is gone. */
 static void drop_missing(struct push_agent *a) {
     for (size_t i = 0; i < a->state.n; i++) {
         struct push_item *item = a->state.items[i];
-        struct push_print now;
-        if (item->round == a->round || (!item->there && !item->stored) || push_print_of(item->path, &now)) {
+        if (item->round == a->round || (!item->there && !item->stored) || !is_gone(item->path)) {
             continue;
         }
         item->there = item->moved = false;
@@ -284,7 +290,7 @@ void push_scan(struct push_agent *a) {
     bool whole = true;
     a->round++;
     a->dirty = a->waiting = false;
-    a->scanned_ns = clock_ns();
+    int64_t began_ns = clock_ns();
     for (uint32_t i = 0; i < a->options->n_folders; i++) {
         whole = scan_folder(a, a->options->folders[i]) && whole;
     }
@@ -292,12 +298,14 @@ void push_scan(struct push_agent *a) {
         drop_missing(a);
     }
     find_units(a);
+    a->scanned_ns = clock_ns();
+    a->took_ns = a->scanned_ns - began_ns;
 }
 
 bool push_scan_due(const struct push_agent *a) {
     int64_t passed = clock_ns() - a->scanned_ns, still = (int64_t)a->options->still_s * SECOND / 4;
-    return a->scanned_ns == 0 || (a->dirty && passed >= DIRTY_NS) ||
-           (a->waiting && passed >= (still > DIRTY_NS ? still : DIRTY_NS)) ||
+    bool rested = passed >= DIRTY_NS && passed >= 10 * a->took_ns; /* of many files, it opens them all */
+    return a->scanned_ns == 0 || (rested && (a->dirty || (a->waiting && passed >= still))) ||
            passed >= (int64_t)a->options->rescan_s * SECOND;
 }
 
@@ -325,11 +333,11 @@ static bool is_first(const struct push_unit *a, const struct push_unit *b) {
             (a->mtime_ns != b->mtime_ns ? a->mtime_ns < b->mtime_ns : strcmp(a->main->path, b->main->path) < 0));
 }
 
-/* Whether a file of it is still to be uploaded: `units` may be older than the last upload. */
-static bool has_rest(const struct push_agent *a, const struct push_unit *unit) {
-    for (uint32_t i = 0; i < unit->files->n; i++) {
+/* `units` may be older than the last upload. */
+bool push_scan_has_rest(const struct push_agent *a, const struct cli_files *files) {
+    for (uint32_t i = 0; i < files->n; i++) {
         const struct push_item *item =
-            (struct push_item *)hash_table_get(&a->state.by_path, hash_key_bytes(bytes_text(unit->files->paths[i])));
+            (struct push_item *)hash_table_get(&a->state.by_path, hash_key_bytes(bytes_text(files->paths[i])));
         if (item && item->there && !push_item_is_done(item)) {
             return true;
         }
@@ -342,7 +350,7 @@ const struct push_unit *push_scan_best(const struct push_agent *a, const struct 
     int64_t now = clock_ns();
     for (size_t i = 0; i < units->n; i++) {
         const struct push_unit *unit = &units->items[i];
-        if (now >= unit->main->retry_ns && (!best || is_first(unit, best)) && has_rest(a, unit)) {
+        if (now >= unit->main->retry_ns && (!best || is_first(unit, best)) && push_scan_has_rest(a, unit->files)) {
             best = unit;
         }
     }

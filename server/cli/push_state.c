@@ -195,8 +195,11 @@ static bool rewrite(struct push_state *s, struct reel_error *err) {
 }
 
 bool push_state_tidy(struct push_state *s, struct reel_error *err) {
-    size_t kept = 0;
-    if (s->lines < TIDY_LINES + 2 * s->n) {
+    size_t known = 0, kept = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        known += s->items[i]->there || s->items[i]->stored;
+    }
+    if (s->lines < TIDY_LINES + 2 * known) {
         return true;
     }
     hash_table_free(&s->by_path);

@@ -18,6 +18,7 @@ struct push_item {
     bool there;
     bool moved;  /* renamed to this name, so it is complete */
     bool passed; /* no recording, as it is now */
+    bool needed; /* a file of its recording is still to be uploaded */
     struct push_print print;
     uint32_t round;    /* of the last scan that found it */
     int64_t still_ns;  /* unchanged since then, by the monotonic clock */

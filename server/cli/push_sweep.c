@@ -94,7 +94,25 @@ static bool sweep_delete(struct push_agent *a, struct push_http *http, struct pu
 }
 
 static bool may_be_deleted(const struct push_item *item, int64_t now) {
-    return item->there && push_item_is_done(item) && !item->gone && item->sha256[0] && now >= item->retry_ns;
+    return item->there && push_item_is_done(item) && !item->needed && !item->gone && item->sha256[0] &&
+           now >= item->retry_ns;
+}
+
+/* A recording of several files goes as a whole: without one of them the rest would be another recording. */
+static void note_needed(struct push_agent *a) {
+    for (size_t i = 0; i < a->state.n; i++) {
+        a->state.items[i]->needed = false;
+    }
+    for (uint32_t i = 0; i < a->units.gathered.n; i++) {
+        const struct cli_files *files = &a->units.gathered.items[i];
+        bool needed = push_scan_has_rest(a, files);
+        for (uint32_t k = 0; needed && k < files->n; k++) {
+            struct push_item *item = push_state_item(&a->state, files->paths[k], NULL);
+            if (item) {
+                item->needed = true;
+            }
+        }
+    }
 }
 
 /* The one that has been on the server for longest; `folder`: only below it. */
@@ -160,6 +178,7 @@ void push_sweep(struct push_agent *a, struct push_http *http) {
         return;
     }
     a->low_space = false;
+    note_needed(a);
     for (uint32_t i = 0; i < a->options->n_folders && reachable; i++) {
         reachable = sweep_space(a, http, a->options->folders[i]);
     }

@@ -48,6 +48,7 @@ struct push_agent {
     bool dirty;                     /* something happened in a folder since the last scan */
     bool waiting;                   /* a file is not still yet */
     int64_t scanned_ns, swept_ns;   /* monotonic */
+    int64_t took_ns;                /* the last scan */
     struct push_units units, found; /* in use, and of a scan meanwhile */
     bool has_found;
     const struct push_unit *current;
@@ -64,6 +65,8 @@ void push_scan(struct push_agent *a);
 void push_scan_done(struct push_agent *a);
 /* The first of `units` that may be tried now; NULL: none. */
 const struct push_unit *push_scan_best(const struct push_agent *a, const struct push_units *units);
+/* Whether a file of the recording is still to be uploaded. */
+bool push_scan_has_rest(const struct push_agent *a, const struct cli_files *files);
 bool push_unit_before(const struct push_unit *a, const struct push_unit *b); /* by class, not by age */
 void push_units_done(struct push_units *units);
 /* What the file has now; false: it is gone or no regular file. */

@@ -55,7 +55,7 @@ static bool pause_after(unsigned failures) {
 }
 
 static bool is_passing(const struct push_answer *a) {
-    return a->status == 0 || a->status == 429 || a->status == 502 || a->status == 503 || a->status == 504;
+    return a->status == 0 || a->status == 507 || push_http_is_transient(a->status);
 }
 
 /* One request, again while the server is away. `patient`: false for the first, which tells whether there is a server at
@@ -149,16 +149,32 @@ bool record_remote_continue(struct record_remote *r, struct reel_error *err) {
     return reel_fail(err, REEL_CONFLICT, "no name is left for the rest of the recording");
 }
 
-bool record_remote_is_over(struct record_remote *r) {
+/* Of 409: the recording is over, or rows contradict what it has. */
+static enum record_fate ask_state(struct record_remote *r) {
     char url[URL_ROOM];
-    struct reel_error err = {0};
-    if (r->answer.status == 404) {
-        return true;
-    }
     snprintf(url, sizeof url, "%s/recordings/%s", r->api, r->id);
-    json_auto_t *row = r->answer.status == 409 ? push_http_json(r->http, url, NULL, false, &r->answer, &err) : NULL;
-    const char *state = json_string_value(json_object_get(row, "state"));
-    return state && strcmp(state, "recording") != 0;
+    for (unsigned failures = 0;; failures++) {
+        struct reel_error err = {0};
+        json_auto_t *row = push_http_json(r->http, url, NULL, false, &r->answer, &err);
+        const char *state = json_string_value(json_object_get(row, "state"));
+        if (state) {
+            return strcmp(state, "recording") == 0 ? RECORD_REFUSED : RECORD_OVER;
+        }
+        if (err.code == REEL_OK && !is_passing(&r->answer)) {
+            return r->answer.status == 404 ? RECORD_OVER : RECORD_FAILED;
+        }
+        if (err.code == REEL_CANCELLED || !pause_after(failures)) {
+            return RECORD_FAILED;
+        }
+    }
+}
+
+enum record_fate record_remote_fate(struct record_remote *r) {
+    long status = r->answer.status;
+    return status == 404                    ? RECORD_OVER
+           : status == 409                  ? ask_state(r)
+           : status == 400 || status == 415 ? RECORD_REFUSED
+                                            : RECORD_FAILED;
 }
 
 bool record_remote_send(struct record_remote *r, struct reel_bytes rows, uint64_t number, int64_t log_ns,

@@ -24,8 +24,13 @@ struct record_remote *record_remote_resume(const struct record_remote_options *o
  * one, 0: their arrival. */
 bool record_remote_send(struct record_remote *remote, struct reel_bytes rows, uint64_t number, int64_t log_ns,
                         struct reel_error *err);
-/* After a failed call: whether the recording takes no more rows, because the server has finished it meanwhile. */
-bool record_remote_is_over(struct record_remote *remote);
+enum record_fate {
+    RECORD_FAILED,  /* the rows may be taken later: with another token, when a proxy lets them pass */
+    RECORD_REFUSED, /* never: they are wrong */
+    RECORD_OVER,    /* not by this recording, which the server has finished or deleted meanwhile */
+};
+/* After record_remote_send() has failed. */
+enum record_fate record_remote_fate(struct record_remote *remote);
 /* Goes on in a new recording: NAME-2, in the group NAME. */
 bool record_remote_continue(struct record_remote *remote, struct reel_error *err);
 /* Appends a batch; while the server cannot be reached it tries again, until it is interrupted. */

@@ -11,11 +11,10 @@ struct record_spool;
  * rows that an earlier run of the same recording left are sent first. */
 struct record_spool *record_spool_open(const struct record_remote_options *options, enum reel_row_media medium,
                                        struct reel_error *err);
-/* Complete rows. False: the server refused rows, or the disk is full. */
+/* Complete rows, at most 16 MiB. False: the server refused rows, or the disk cannot be written. */
 bool record_spool_append(struct record_spool *spool, struct reel_bytes rows, struct reel_error *err);
 /* Waits until all is sent, then finishes the recording. */
 bool record_spool_finish(struct record_spool *spool, struct reel_error *err);
-const char *record_spool_id(const struct record_spool *spool);
 void record_spool_free(struct record_spool *spool); /* the file stays, unless finish() returned true */
 REEL_DEFINE_AUTO(struct record_spool, record_spool_free);
 

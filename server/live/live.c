@@ -139,7 +139,7 @@ static struct live_item *live_take(struct live *live, const struct catalog_recor
         return NULL;
     }
     if (!(item = live_item_find(live, r->id))) {
-        reel_fail(err, REEL_CONFLICT, "this recording is being finished: nothing can be appended");
+        reel_fail(err, REEL_BUSY, "this recording is being finished");
     }
     return item;
 }
@@ -261,8 +261,8 @@ static bool append_mcap(struct live_item *item, struct reel_bytes body, struct r
 static bool write_batch(struct live *live, struct live_item *item, const struct live_batch *b,
                         struct live_appended *out, struct reel_error *err) {
     struct reel_rows_added added = {0};
-    if (!item->recorder || item->finishing) {
-        return reel_fail(err, REEL_CONFLICT, "this recording is finished: nothing can be appended");
+    if (!item->recorder || item->finishing) { /* 409 would say that it grows: its row changes later */
+        return reel_fail(err, REEL_BUSY, "this recording is being finished");
     }
     const struct live_key *before = b->key[0] ? live_key_find(item, b->key) : NULL;
     if (before) {
@@ -276,8 +276,8 @@ static bool write_batch(struct live *live, struct live_item *item, const struct 
     }
     enum reel_row_media media = b->media == LIVE_JSON ? REEL_ROWS_JSON : REEL_ROWS_MSGPACK;
     bool good = b->media == LIVE_MCAP ? append_mcap(item, b->body, &added, err)
-                                      : reel_rows_append(item->rows, media, b->body, b->log_ns != 0 ? b->log_ns : reel_now_ns(),
-                                                         &added, err);
+                                      : reel_rows_append(item->rows, media, b->body,
+                                                         b->log_ns != 0 ? b->log_ns : reel_now_ns(), &added, err);
     struct reel_error why = {0};
     good = reel_recorder_flush(item->recorder, good ? err : &why) && good;
     uint64_t bytes = reel_recorder_bytes(item->recorder);

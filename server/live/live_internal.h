@@ -15,12 +15,19 @@
 #define LIVE_MCAP_SUFFIX ".mcap"
 #define LIVE_PACK_SUFFIX ".reel"
 #define LIVE_KEYS_SUFFIX ".keys"
+#define LIVE_NEW_KEYS_SUFFIX ".keys.new"
 #define LIVE_OWNER_SUFFIX ".owner"
 
 struct live_key {
     struct live_key *next;
     struct live_appended appended;
     char key[SHA256_HEX], request[SHA256_HEX];
+};
+
+struct live_keys {
+    struct hash_table by_key;
+    struct live_key *all;
+    size_t n;
 };
 
 struct live_item {
@@ -34,11 +41,9 @@ struct live_item {
     struct reel_growing *growing;
     struct reel_recording *shown; /* as of shown_bytes; NULL: none yet */
     uint64_t shown_bytes;
-    struct hash_table keys;
-    struct live_key *all_keys;
-    size_t n_keys;
-    int keys_fd;                     /* -1: no key was used yet */
-    uint64_t keys_bytes, keys_begun; /* of the file; without the batch that is being written */
+    struct live_keys keys, older_keys; /* older: forgotten when there are enough newer ones */
+    int keys_fd;                       /* -1: no key was used yet */
+    uint64_t keys_bytes, keys_begun;   /* of the file; without the batch that is being written */
     bool finishing;
     int64_t appended_at_ns; /* by the monotonic clock */
     uint64_t saved_messages;

@@ -23,7 +23,7 @@
 #include "work/jobs.h"
 #include "work/locks.h"
 
-enum { KEYS_KEPT = 100000 };
+enum { KEYS_KEPT = 50000 }; /* at least; at most twice as many */
 
 bool live_path(struct app *app, const char *id, const char *suffix, char out[PATH_MAX], struct reel_error *err) {
     char name[RECORDING_ID_TEXT + 16];
@@ -56,6 +56,15 @@ struct live_item *live_item_new(const char *id, struct reel_error *err) {
     return item;
 }
 
+static void open_forget(struct live_keys *keys) {
+    hash_table_free(&keys->by_key);
+    for (struct live_key *k = keys->all, *next; k; k = next) {
+        next = k->next;
+        free(k);
+    }
+    *keys = (struct live_keys){.n = 0};
+}
+
 void live_item_free(struct live_item *item) {
     if (!item) {
         return;
@@ -64,11 +73,8 @@ void live_item_free(struct live_item *item) {
     reel_recorder_free(item->recorder);
     reel_growing_free(item->growing);
     reel_recording_free(item->shown);
-    hash_table_free(&item->keys);
-    for (struct live_key *k = item->all_keys, *next; k; k = next) {
-        next = k->next;
-        free(k);
-    }
+    open_forget(&item->keys);
+    open_forget(&item->older_keys);
     if (item->keys_fd >= 0) {
         close(item->keys_fd);
     }
@@ -79,8 +85,12 @@ void live_item_free(struct live_item *item) {
 
 /* ---- keys */
 
+#define KEY_LINE "e %" PRIu64 " %" PRId64 " %s %s\n"
+
 const struct live_key *live_key_find(const struct live_item *item, const char *key) {
-    return (const struct live_key *)hash_table_get(&item->keys, hash_key_bytes(bytes_text(key)));
+    const struct hash_key k = hash_key_bytes(bytes_text(key));
+    uintptr_t found = hash_table_get(&item->keys.by_key, k);
+    return (const struct live_key *)(found ? found : hash_table_get(&item->older_keys.by_key, k));
 }
 
 static bool open_remember(struct live_item *item, const struct live_key *key, struct reel_error *err) {
@@ -89,14 +99,25 @@ static bool open_remember(struct live_item *item, const struct live_key *key, st
         return reel_fail_memory(err);
     }
     *k = *key;
-    if (!hash_table_set(&item->keys, hash_key_bytes(bytes_text(k->key)), (uintptr_t)k, err)) {
+    if (!hash_table_set(&item->keys.by_key, hash_key_bytes(bytes_text(k->key)), (uintptr_t)k, err)) {
         free(k);
         return false;
     }
-    k->next = item->all_keys;
-    item->all_keys = k;
-    item->n_keys++;
+    k->next = item->keys.all;
+    item->keys.all = k;
+    item->keys.n++;
     return true;
+}
+
+/* Forgets the older half when there are too many. */
+static bool open_age(struct live_item *item) {
+    bool ages = item->keys.n >= KEYS_KEPT;
+    if (ages) {
+        open_forget(&item->older_keys);
+        item->older_keys = item->keys;
+        item->keys = (struct live_keys){.n = 0};
+    }
+    return ages;
 }
 
 static bool open_keys(struct app *app, struct live_item *item, struct reel_error *err) {
@@ -126,10 +147,45 @@ static bool open_put_line(struct live_item *item, char *line, int size, struct r
     return true;
 }
 
+static bool open_write_keys(FILE *f, const struct live_keys *keys) {
+    for (const struct live_key *k = keys->all; k; k = k->next) {
+        fprintf(f, KEY_LINE, k->appended.messages, k->appended.last_ns, k->key, k->request);
+    }
+    return fflush(f) == 0 && fdatasync(fileno(f)) == 0;
+}
+
+/* The file anew, without what was forgotten. */
+static bool shorten_keys(struct app *app, struct live_item *item, struct reel_error *err) {
+    char path[PATH_MAX], new_path[PATH_MAX];
+    if (!live_path(app, item->id, LIVE_KEYS_SUFFIX, path, err) ||
+        !live_path(app, item->id, LIVE_NEW_KEYS_SUFFIX, new_path, err)) {
+        return false;
+    }
+    FILE *f = fopen(new_path, "we");
+    bool good = f && open_write_keys(f, &item->older_keys);
+    if (good) {
+        reel_own_by_folder(fileno(f), new_path);
+        good = rename(new_path, path) == 0;
+    }
+    if (good) {
+        if (item->keys_fd >= 0) {
+            close(item->keys_fd);
+        }
+        item->keys_fd = -1; /* open_keys() opens the new one */
+        item->keys_bytes = (uint64_t)ftell(f);
+    } else {
+        reel_fail_errno(err, "the keys of this recording cannot be kept");
+    }
+    if (f) {
+        fclose(f);
+    }
+    return good;
+}
+
 bool live_key_begin(struct app *app, struct live_item *item, struct reel_error *err) {
     char *line = NULL;
-    if (item->n_keys >= KEYS_KEPT) {
-        return reel_fail(err, REEL_LIMIT, "at most %d batches of one recording may have an Idempotency-Key", KEYS_KEPT);
+    if (open_age(item) && !shorten_keys(app, item, err)) {
+        return false;
     }
     if (!open_keys(app, item, err)) {
         return false;
@@ -150,8 +206,7 @@ bool live_key_end(struct live_item *item, const struct live_batch *b, const stru
     struct live_key key = {.appended = *appended};
     snprintf(key.key, sizeof key.key, "%s", b->key);
     snprintf(key.request, sizeof key.request, "%s", b->request);
-    int size = asprintf(&line, "e %" PRIu64 " %" PRId64 " %s %s\n", appended->messages, appended->last_ns, key.key,
-                        key.request);
+    int size = asprintf(&line, KEY_LINE, appended->messages, appended->last_ns, key.key, key.request);
     if (!open_put_line(item, line, size, err)) {
         return false;
     }
@@ -175,6 +230,7 @@ static bool load_keys(struct app *app, struct live_item *item, const char *mcap,
         struct live_key k = {0};
         if (sscanf(line, "e %" SCNu64 " %" SCNd64 " %64s %64s", &k.appended.messages, &k.appended.last_ns, k.key,
                    k.request) >= 3) {
+            open_age(item);
             good = live_key_find(item, k.key) || open_remember(item, &k, err);
             begun = UINT64_MAX;
             at += (uint64_t)n;
@@ -242,7 +298,8 @@ bool live_item_open(struct app *app, struct live_item *item, bool resume, const 
 }
 
 void live_remove_files(struct app *app, const char *id) {
-    static const char *const suffixes[] = {LIVE_MCAP_SUFFIX, LIVE_PACK_SUFFIX, LIVE_KEYS_SUFFIX, LIVE_OWNER_SUFFIX};
+    static const char *const suffixes[] = {LIVE_MCAP_SUFFIX, LIVE_PACK_SUFFIX, LIVE_KEYS_SUFFIX, LIVE_NEW_KEYS_SUFFIX,
+                                           LIVE_OWNER_SUFFIX};
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         if (live_path(app, id, suffixes[i], path, NULL)) {

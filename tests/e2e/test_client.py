@@ -72,6 +72,7 @@ class Changes(Case):
         id = self.get(API + '/recordings/name:tags%2Ft.bag').json()['id']
         self.assertEqual(sorted(lines('tag', url, id)), ['lot=1', 'robot=r8'])
         self.assertIn(b'KEY=VALUE', reel('tag', url, name, 'robot', check=False).stderr)
+        self.assertIn(b'UTF-8', reel('tag', url, name, 'a=b', b'k=\xff', check=False).stderr)
         self.assertIn(b'answered 404', reel('tag', url, 'tags/none.bag', 'a=b', check=False).stderr)
 
     def test_rm(self):

@@ -15,7 +15,7 @@ import unittest
 
 import msgpack
 
-from harness import API, REEL, Case, Server, create_token, eventually, files_below, in_a_folder, reel
+from harness import API, PATIENCE, REEL, Case, Server, create_token, eventually, files_below, in_a_folder, reel
 from samples import T0, bag, lab_messages
 
 
@@ -103,6 +103,20 @@ class Appending(Case):
         self.assertEqual((scan['findings_total'], scan['damaged']), (0, False))
         self.assertProblem(live.append([row('/a', 9)]), 409, 'finished')
         self.assertProblem(self.server.request('POST', API + '/recordings?live=true&name=like-any&collection=lab'), 409, 'replace=true')
+
+    def test_appended_while_it_is_finished(self):
+        """Conflict only once the recording says that it is finished: who appends asks, and must not be misled."""
+        live = Live(self.server, 'ends')
+        for i in range(4):
+            live.appended([row('/blob', i, data='x' * 15_000_000)], query='?durable=false')
+        finishing = threading.Thread(target=live.finish)
+        finishing.start()
+        statuses, until = [], time.monotonic() + PATIENCE
+        while 409 not in statuses and time.monotonic() < until:
+            statuses.append(live.append([row('/a', 1)]).status)
+        self.assertEqual(live.row()['state'], 'ready')
+        finishing.join()
+        self.assertLessEqual(set(statuses), {200, 409, 503})
 
     def test_what_cannot_be_appended(self):
         live = Live(self.server, 'refused')
@@ -253,6 +267,30 @@ class Killed(unittest.TestCase):
             live.finish()
         except (OSError, http.client.HTTPException, AssertionError):
             pass
+
+    def test_old_keys_are_forgotten(self):
+        with tempfile.TemporaryDirectory() as folder:
+            server = Server(folder)
+            live = Live(server, 'keys')
+            append = lambda key: live.appended([row('/a', 1)], Idempotency_Key=key).get('repeated', False)
+            self.assertFalse(append('before'))
+            server.stop()
+            path = os.path.join(folder, 'live', live.id + '.keys')
+            with open(path) as f:
+                own = f.read()
+            with open(path, 'w') as f:  # of as many batches as may be remembered
+                f.write(''.join('e 1 0 %064x %064x\n' % (i, i) for i in range(99_999)) + own)
+            server = live.server = Server(folder)
+            self.assertFalse(append('after'))
+            self.assertTrue(append('before'))
+            with open(path) as f:
+                self.assertEqual(len([line for line in f if line.startswith('e ')]), 50_001)
+            server.stop()
+            server = live.server = Server(folder)
+            self.assertEqual((append('before'), append('after'), append('new')), (True, True, False))
+            live.finish()
+            self.assertEqual(os.listdir(os.path.join(folder, 'live')), [])
+            server.stop()
 
     def test_a_lost_file(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -54,6 +54,9 @@ class Watch(Case):
         self.assertEqual(agent.returncode, 0, err)
         return out.decode(), err.decode()
 
+    def retention(self, rules):
+        self.assertEqual(self.server.request('PUT', API + '/admin/retention', json.dumps(rules), {'Content-Type': 'application/json'}).status, 200)
+
     def stored(self, server=None):
         """Name: SHA-256 of what is in the collection."""
         items = (server or self.server).get('%s/recordings?limit=200&collection=%s' % (API, self.collection)).json()['items']
@@ -181,6 +184,35 @@ class Watch(Case):
         self.assertNotIn('trashed.bag', self.stored())  # and is not uploaded again
         self.assertEqual(len(out.splitlines()), 5, out)
 
+    def test_a_recording_is_deleted_as_a_whole(self):
+        """Of several files one is not uploaded: the others stay, too."""
+        first = bag(lab_messages(2, salt=845))
+        path, made = self.write('first.bag', first), os.path.join(self.folder, 'made')
+        reel('convert', self.write('x.bag', bag(lab_messages(2, salt=846)), folder=self.folder), made, '--format', 'rosbag2', '--storage', 'mcap')
+        main, = [name for name in os.listdir(made) if name.endswith('.mcap')]
+        room = len(first) + os.path.getsize(os.path.join(made, main)) + 100
+        self.assertGreater(os.path.getsize(os.path.join(made, 'metadata.yaml')), 100)
+        self.retention({'quotas': [{'collection': self.collection, 'size': room}]})
+        agent = self.agent()
+        self.await_stored({'first.bag': sha256(first)})
+        self.await_known('first.bag')
+        os.rename(made, os.path.join(self.bags, 'made'))
+        self.await_known('first.bag', main)
+        self.await_said(agent, b'metadata.yaml')
+        self.end(agent)
+        state = os.path.join(self.folder, 'state')
+        with open(state) as f:
+            known = [json.loads(line) for line in f]
+        with open(state, 'w') as f:  # as if it had been stored first: it is the first that may be deleted
+            f.write(''.join(json.dumps(line | {'verified': 1} if line.get('path', '').endswith(main) else line) + '\n' for line in known))
+        agent = self.agent('--delete-after', '0')
+        self.assertTrue(eventually(lambda: not os.path.exists(path)))
+        self.assertEqual(sorted(os.listdir(os.path.join(self.bags, 'made'))), [main, 'metadata.yaml'])
+        self.retention({'quotas': []})
+        self.assertTrue(eventually(lambda: not os.path.exists(os.path.join(self.bags, 'made'))))
+        self.assertEqual(len(self.get('%s/recordings/name:%s%%2Fmade' % (API, self.collection)).json()['parts']), 2)
+        self.end(agent)
+
     def test_space_that_is_to_stay_free(self):
         data = bag(lab_messages(2, salt=850))
         path = self.write('a.bag', data)
@@ -204,8 +236,8 @@ class Watch(Case):
         agent = self.agent('--delete-after', '0', url=link.base)
         for name in data:
             self.write(name, data[name])
-        budget, cuts = 211, 0
-        while os.listdir(self.bags) and cuts < 400:
+        budget, cuts, until = 211, 0, time.monotonic() + 2 * PATIENCE
+        while os.listdir(self.bags) and cuts < 400 and agent.poll() is None and time.monotonic() < until:
             if link.budget == 0:
                 link.budget = budget
                 budget, cuts = budget * 5 // 2, cuts + 1
@@ -276,12 +308,11 @@ class Watch(Case):
     def test_a_server_without_room(self):
         data = bag(lab_messages(2, salt=895))
         path = self.write('a.bag', data)
-        quota = {'quotas': [{'collection': self.collection, 'size': 10}]}
-        self.assertEqual(self.server.request('PUT', API + '/admin/retention', json.dumps(quota), {'Content-Type': 'application/json'}).status, 200)
+        self.retention({'quotas': [{'collection': self.collection, 'size': 10}]})
         agent = self.agent('--delete-after', '0')
         self.await_said(agent, b'a.bag')
         self.assertTrue(os.path.exists(path))
-        self.assertEqual(self.server.request('PUT', API + '/admin/retention', '{"quotas": []}', {'Content-Type': 'application/json'}).status, 200)
+        self.retention({'quotas': []})
         self.assertTrue(eventually(lambda: not os.path.exists(path)))
         self.await_stored({'a.bag': sha256(data)})
         self.end(agent)

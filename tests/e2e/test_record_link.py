@@ -1,25 +1,27 @@
 """reel record --to over a link that is cut: the program that writes rows is not held up, and the server has all of them in the end."""
+import hashlib
 import json
 import os
+import struct
 import subprocess
 import tempfile
 import shutil
 
-from harness import API, PATIENCE, REEL, Case, Server, eventually
+from harness import API, PATIENCE, REEL, Case, Server, create_token, eventually, reel
 from link import Link
 
 CHANNEL = b'{"$channel": {"topic": "/words", "type": "std_msgs/String", "encoding": "ros1", "schema": "string data\\n"}}\n'
 
 
 class RecordLink(Case):
-    server_args = ('--live-expiry', '1s')  # of silence; a link that is back sooner finds the recording as it was
+    server_args = ('--live-expiry', '5s')  # of silence; a link that is back sooner finds the recording as it was
 
     def setUp(self):
         self.state = tempfile.mkdtemp(prefix='reel-state-')
         self.addCleanup(shutil.rmtree, self.state, True)
 
-    def record(self, url, name):
-        process = subprocess.Popen([REEL, 'record', '--to', url, '--name', name, '--collection', 'link'], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+    def record(self, url, name, *args):
+        process = subprocess.Popen([REEL, 'record', '--to', url, '--name', name, '--collection', 'link', *args], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env={**os.environ, 'XDG_STATE_HOME': self.state})
         self.addCleanup(process.kill)
         return process
@@ -29,9 +31,13 @@ class RecordLink(Case):
             process.stdin.write(json.dumps({'topic': '/i', 'data': {'i': i, 'blob': 'x' * blob}}).encode() + b'\n')
         process.stdin.flush()
 
-    def rows(self, server, name):
-        answer = server.get('%s/recordings/name:link%%2F%s/messages?topic=/i' % (API, name), Accept='application/x-ndjson')
+    def rows(self, server, name, **headers):
+        answer = server.get('%s/recordings/name:link%%2F%s/messages?topic=/i' % (API, name), Accept='application/x-ndjson', **headers)
         return [row['data']['i'] for row in answer.rows()] if answer.status == 200 else None
+
+    def left(self):
+        path, = [os.path.join(self.state, 'reel', name) for name in os.listdir(os.path.join(self.state, 'reel'))]
+        return path
 
     def finished(self, process):
         process.stdin.close()
@@ -90,7 +96,7 @@ class RecordLink(Case):
         self.assertTrue(eventually(lambda: self.rows(server, 'killed') == list(range(5))))
         link.budget = 0
         self.put(process, 5, 50)
-        left, = [os.path.join(self.state, 'reel', name) for name in os.listdir(os.path.join(self.state, 'reel'))]
+        left = self.left()
         self.assertTrue(eventually(lambda: b'"i": 49' in open(left, 'rb').read()))
         process.kill()
         process.communicate()
@@ -100,3 +106,87 @@ class RecordLink(Case):
         self.assertTrue(eventually(lambda: self.rows(server, 'killed') == list(range(52))))
         self.finished(process)
         server.stop()
+
+    def test_killed_when_all_is_sent(self):
+        server = Server(None)
+        process = self.record(server.base, 'sent')
+        self.put(process, 0, 5)
+        self.assertTrue(eventually(lambda: self.rows(server, 'sent') == list(range(5))))
+
+        def all_is_sent():
+            with open(self.left(), 'rb') as f:
+                f.seek(40)
+                return struct.unpack('<Q', f.read(8))[0] == os.fstat(f.fileno()).st_size
+        self.assertTrue(eventually(all_is_sent))
+        process.kill()
+        process.communicate()
+        process = self.record(server.base, 'sent')
+        self.put(process, 5, 7)
+        self.finished(process)
+        self.assertEqual(self.rows(server, 'sent'), list(range(7)))
+        server.stop()
+
+    def test_a_token_that_ends(self):
+        server = Server(None)
+        token_file = os.path.join(self.state, 'token')
+        admin = {'Authorization': 'Bearer ' + create_token(server, 'admin', 'reader')}
+
+        def new_token(name):
+            with open(token_file, 'w') as f:
+                f.write(create_token(server, 'edit', name))
+        new_token('robot')
+        process = self.record(server.base, 'token', '--token-file', token_file)
+        self.put(process, 0, 5)
+        self.assertTrue(eventually(lambda: self.rows(server, 'token', **admin) == list(range(5))))
+        reel('token', 'revoke', 'robot', '--data', server.data)
+        self.put(process, 5, 8)
+        process.stdin.close()
+        self.assertNotEqual(process.wait(PATIENCE), 0)
+        self.assertIn(b'401', process.stderr.read())
+        process.stderr.close()
+        new_token('robot-2')
+        process = self.record(server.base, 'token', '--token-file', token_file)
+        self.put(process, 8, 9)
+        self.finished(process)
+        self.assertEqual(self.rows(server, 'token', **admin), list(range(9)))
+        server.stop()
+
+    def test_the_file_becomes_shorter(self):
+        """Also while something is always on its way; what is not sent stays."""
+        server = Server(None)
+        link = Link(server.port)
+        self.addCleanup(link.close)
+        process = self.record(link.base, 'much')
+        self.put(process, 0, 1)
+        self.assertTrue(eventually(lambda: self.rows(server, 'much') == [0]))
+        link.budget = 0
+        left = self.left()
+        before = open(left, 'rb')  # so that no other file gets its inode
+        self.addCleanup(before.close)
+        self.put(process, 1, 201, blob=100_000)
+        self.assertTrue(eventually(lambda: os.stat(left).st_size > 20_000_000))
+        link.budget = None
+        self.assertTrue(eventually(lambda: self.rows(server, 'much') == list(range(201))))
+        self.assertTrue(eventually(lambda: os.stat(left).st_size < 8 << 20))
+        self.assertNotEqual(os.stat(left).st_ino, os.fstat(before.fileno()).st_ino)
+        link.budget = 0
+        self.put(process, 201, 210)
+        self.assertTrue(eventually(lambda: b'"i": 209' in open(left, 'rb').read()))
+        process.kill()
+        process.communicate()
+        link.budget = None
+        process = self.record(link.base, 'much')
+        self.put(process, 210, 211)
+        self.finished(process)
+        self.assertEqual(self.rows(server, 'much'), list(range(211)))
+        server.stop()
+
+    def test_a_power_failure_when_it_began(self):
+        os.mkdir(os.path.join(self.state, 'reel'))
+        key = hashlib.sha256('\n'.join((self.server.base, 'link', 'blank', 'application/x-ndjson')).encode()).hexdigest()[:16]
+        with open(os.path.join(self.state, 'reel', 'record-' + key), 'wb') as f:
+            f.write(bytes(56))
+        process = self.record(self.server.base, 'blank')
+        self.put(process, 0, 2)
+        self.finished(process)
+        self.assertEqual(self.rows(self.server, 'blank'), [0, 1])
