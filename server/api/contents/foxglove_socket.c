@@ -196,7 +196,9 @@ static bool send_round(struct foxglove_socket *s, const struct reel_selection *s
                        struct reel_error *err) {
     struct reel_selection of_view = *selection;
     of_view.start_ns = added_ns;
-    reel_stream_free(s->stream);
+    if (!play_memory_resume(&s->memory, s->r, err)) {
+        return false;
+    }
     s->stream = reel_stream_open(&s->a.recording, 1, selection, err);
     if (s->stream && selection->view) {
         s->stream = selection->view->open(s->stream, &s->a.recording, 1, &of_view, err);
@@ -207,6 +209,8 @@ static bool send_round(struct foxglove_socket *s, const struct reel_selection *s
         good = foxglove_send_next(s, err);
     }
     reel_stream_free(TAKE(s->stream));
+    s->memory.unused = api_idle_memory(s->a.recording, true);
+    play_memory_rest(&s->memory, s->r);
     return good;
 }
 
