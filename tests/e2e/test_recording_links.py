@@ -61,7 +61,7 @@ class RecordingLinks(Guarded):
         """Every path of the server, with the recording wherever a path has a place for one."""
         key, tried = self.key(self.tokens['admin']), 0
         for method, path, role in routes():
-            below = path.startswith(API + '/recordings/{id}')
+            below = path.startswith((API + '/recordings/{id}', '/ws/recordings/{id}'))  # by WebSocket: test_foxglove_socket
             if role == 'none' or path == API or (below and method == 'GET') or method not in ('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'):
                 continue
             target = re.sub(r'\{[a-z_]+(\.\.\.)?\}', self.lab, path)
