@@ -11,7 +11,8 @@ class Link:
         self.to, self.budget, self.rate, self.passed, self.times, self.open = to, budget, rate, 0, [], []
         self.lock = threading.Lock()
         self.listener = socket.create_server(('127.0.0.1', 0))
-        self.base = 'http://127.0.0.1:%d' % self.listener.getsockname()[1]
+        self.port = self.listener.getsockname()[1]
+        self.base = 'http://127.0.0.1:%d' % self.port
         threading.Thread(target=self.run, daemon=True).start()
 
     def run(self):

@@ -16,6 +16,7 @@ import threading
 import time
 
 from harness import API, PATIENCE, QUICK, REEL, Case, Server, curl, digest_header, eventually, files_below, in_a_folder
+from link import Link
 from samples import bag, lab_messages
 
 TUS = {'Tus-Resumable': '1.0.0'}
@@ -599,7 +600,7 @@ class Uploads(Case):
             f.write(data)
         store = os.path.join(folder, 'data')
         server = Server(store)
-        slow = Slow(server.port)
+        slow = Link(server.port, rate=6_000_000)
         command = [REEL, 'push', path, 'http://127.0.0.1:%d' % slow.port, '--retries', '20']
         client = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(client.kill)
@@ -695,45 +696,3 @@ class Scripted:
     def __exit__(self, *_):
         self.server.shutdown()
         self.server.server_close()
-
-
-class Slow:
-    """Passes connections on to a server, slowly, and counts what clients send."""
-
-    def __init__(self, to, rate=6_000_000):
-        self.to, self.rate, self.passed = to, rate, 0
-        self.listener = socket.create_server(('127.0.0.1', 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.run, daemon=True).start()
-
-    def run(self):
-        while True:
-            try:
-                client = self.listener.accept()[0]
-                server = socket.create_connection(('127.0.0.1', self.to))
-            except OSError:
-                if self.listener.fileno() < 0:
-                    return
-                client.close()
-                continue
-            threading.Thread(target=self.pass_on, args=(client, server, True), daemon=True).start()
-            threading.Thread(target=self.pass_on, args=(server, client, False), daemon=True).start()
-
-    def pass_on(self, source, target, counted):
-        try:
-            while data := source.recv(65536):
-                target.sendall(data)
-                if counted:
-                    self.passed += len(data)
-                    time.sleep(len(data) / self.rate)
-        except OSError:
-            pass
-        for s in (source, target):
-            try:
-                s.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-            s.close()
-
-    def close(self):
-        self.listener.close()

@@ -8,9 +8,9 @@ import tempfile
 import unittest
 
 from harness import API, PATIENCE, Case, Server, eventually
+from link import Link
 from peer_mcap import HERE, prepare
 from samples import bag, lab_messages
-from test_uploads import Slow
 
 
 class Tus(Case):
@@ -67,7 +67,7 @@ class Tus(Case):
     def test_stopped_and_resumed(self):
         data = bag(lab_messages(4, blob=1000000, salt=204))
         path = self.file('stopped.bag', data)
-        slow = Slow(self.server.port)
+        slow = Link(self.server.port, rate=6_000_000)
         first = self.push(path, 'stopped.bag', '--stop-after', str(len(data) // 3), port=slow.port)
         second = self.push(path, 'stopped.bag', '--url', first['url'])
         self.assertGreater(second['resumed_at'][0], 0)
@@ -79,7 +79,7 @@ class Tus(Case):
         data = bag(lab_messages(4, blob=1000000, salt=205))
         path, store = self.file('killed.bag', data), tempfile.mkdtemp(prefix='reel-peers-')
         server = Server(store)
-        slow = Slow(server.port)
+        slow = Link(server.port, rate=6_000_000)
         client = subprocess.Popen(self.command(path, 'killed.bag', port=slow.port), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(client.kill)
         self.assertTrue(eventually(lambda: slow.passed > len(data) // 2))
