@@ -101,4 +101,10 @@ static inline void trajectory_floats_be(struct reel_sink *out, const struct grow
     }
 }
 
+/* What all writers of molecules have in common. */
+#define TRAJECTORY_WRITER                                                                                              \
+    .needs = REEL_NEEDS_STATE_AT_CUT | REEL_KEEPS_TOPICS, .totals_size = sizeof(struct trajectory),                    \
+    .run_size = sizeof(struct trajectory_run), .view = nanover_view, .accepts = trajectory_accepts,                    \
+    .close = trajectory_close
+
 #endif

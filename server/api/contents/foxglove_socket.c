@@ -105,7 +105,7 @@ static bool on_control(struct foxglove_socket *s, struct reel_bytes message, str
                                             .speed = (double)c.speed,
                                             .position_ns = within(c.position_ns, &state)};
     s->ended = s->ended && !c.seeks;
-    s->told = c.seeks;
+    s->announced = c.seeks;
     return set_own(s, &change, err) && foxglove_send_state(s, c.seeks, c.request, err);
 }
 
@@ -137,7 +137,7 @@ static bool send_latest(struct foxglove_socket *s, struct reel_error *err) {
     reel_play_get(s->play, &state);
     s->latest = false;
     s->ended = false;
-    s->told = true;
+    s->announced = true;
     return set_own(s,
                    &(struct reel_play_change){.size = sizeof(struct reel_play_change),
                                               .set = REEL_PLAY_POSITION,

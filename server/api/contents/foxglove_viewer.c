@@ -69,7 +69,7 @@ bool foxglove_send_state(struct foxglove_socket *s, bool seeked, struct reel_byt
 
 /* ---- channels */
 
-/* The id of a channel for the viewer, which is told of a new one. */
+/* The id of a channel for the viewer, to which a new one is announced. */
 static bool offer(struct foxglove_socket *s, const struct reel_channel *c, uint32_t *id, struct reel_error *err) {
     struct grow key = {0};
     grow_put(&key, c->name, strlen(c->name) + 1);
@@ -158,10 +158,10 @@ bool foxglove_send_next(struct foxglove_socket *s, struct reel_error *err) {
     if (step != REEL_STEP_MESSAGE) {
         return s->ended && foxglove_send_state(s, false, bytes_of("", 0), err);
     }
-    bool moved = foxglove_has_moved(s, m), told = s->told;
-    s->told = false;
+    bool moved = foxglove_has_moved(s, m), announced = s->announced;
+    s->announced = false;
     s->any = true;
     s->last_state = m->before_start;
     s->last_ns = m->time_ns;
-    return (!moved || told || foxglove_send_state(s, true, bytes_of("", 0), err)) && send_message(s, m, err);
+    return (!moved || announced || foxglove_send_state(s, true, bytes_of("", 0), err)) && send_message(s, m, err);
 }

@@ -36,14 +36,14 @@ struct foxglove_socket {
     struct arena keys;        /* topic, type and encoding */
     struct offered *channels; /* by id */
     size_t n_channels, room;
-    uint32_t *id_of;                /* + 1, by position in the stream; 0: not known yet */
-    struct hash_table subscription; /* number → id of its channel + 1 */
-    bool latest;                    /* what was subscribed to has not had its last messages yet */
-    bool ended;                     /* the stream, until it gets another position */
-    bool any, last_state, told;     /* told: the client knows of the new position */
-    eventfd_t own_changes;          /* of the controls, by this viewer, since `wake` was read */
-    int64_t last_ns, clock_ns;      /* time of the last message; when the time was sent */
-    struct reel_since since;        /* of a live recording: what was sent of it */
+    uint32_t *id_of;                 /* + 1, by position in the stream; 0: not known yet */
+    struct hash_table subscription;  /* number → id of its channel + 1 */
+    bool latest;                     /* what was subscribed to has not had its last messages yet */
+    bool ended;                      /* the stream, until it gets another position */
+    bool any, last_state, announced; /* announced: the client knows of the new position */
+    eventfd_t own_changes;           /* of the controls, by this viewer, since `wake` was read */
+    int64_t last_ns, clock_ns;       /* time of the last message; when the time was sent */
+    struct reel_since since;         /* of a live recording: what was sent of it */
     uint64_t messages;
     struct grow out;
 };
