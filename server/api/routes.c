@@ -135,6 +135,7 @@ static const struct {
       .max = UINT32_MAX,
       .help = "The number of the actor, as listed in …/carla/actors."}},
     {"uploads", {.name = "id", .type = HTTP_TEXT, .help = "The id of the upload session."}},
+    {"fetches", {.name = "id", .type = HTTP_UINT, .min = 1, .help = "The id of what the robot is asked for."}},
     {"failures", {.name = "id", .type = HTTP_UINT, .min = 1, .help = "The id of the failed import."}},
     {"jobs", {.name = "id", .type = HTTP_TEXT, .help = "The id of the job."}},
     {"plays",
