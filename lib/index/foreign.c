@@ -36,10 +36,11 @@ static bool is_channel(const struct reel_channel *c) {
 }
 
 static bool are_tables(const struct pack_model *m) {
-    bool good = m->n_channels <= REEL_CHANNELS_MAX && m->n_parts >= 1 && m->n_parts <= REEL_PARTS_MAX &&
-                m->n_attachments <= REEL_ATTACHMENTS_MAX && m->n_findings <= REEL_FINDINGS_MAX &&
-                m->n_findings <= m->findings_total && (m->clock == REEL_CLOCK_WALL || m->clock == REEL_CLOCK_RELATIVE) &&
-                is_text(m->container, REEL_TEXT_MAX) && is_text(m->clock_note, REEL_TEXT_MAX) && are_texts(&m->metadata);
+    bool good =
+        m->n_channels <= REEL_CHANNELS_MAX && m->n_parts >= 1 && m->n_parts <= REEL_PARTS_MAX &&
+        m->n_attachments <= REEL_ATTACHMENTS_MAX && m->n_findings <= REEL_FINDINGS_MAX &&
+        m->n_findings <= m->findings_total && (m->clock == REEL_CLOCK_WALL || m->clock == REEL_CLOCK_RELATIVE) &&
+        is_text(m->container, REEL_TEXT_MAX) && is_text(m->clock_note, REEL_TEXT_MAX) && are_texts(&m->metadata);
     for (size_t i = 0; i < m->n_channels && good; i++) {
         good = is_channel(&m->channels[i]);
     }

@@ -4,8 +4,8 @@
 
 #include "index/index.h"
 
-/* Whether a pack is as builders write them: it can be read to its end, its texts are UTF-8 and within the limits, counts
- * and times agree with the entries. Its checksums say nothing of that. It may still say what is not in the file.
+/* Whether a pack is as builders write them: it can be read to its end, its texts are UTF-8 and within the limits,
+ * counts and times agree with the entries. Its checksums say nothing of that. It may still say what is not in the file.
  * REEL_DAMAGED. */
 bool index_check_foreign(const struct reel_index *index, struct reel_error *err);
 

@@ -23,7 +23,8 @@
 
 #define DECLARE(name) extern const struct api_route api_routes_##name[];
 TABLES(DECLARE)
-extern const struct http_route api_routes_tree[]; /* WebDAV, S3 and the Hub, which an OpenAPI document does not describe */
+extern const struct http_route api_routes_tree[]; /* WebDAV, S3 and the Hub, which an OpenAPI document does not describe
+                                                   */
 
 #define LIST(name) api_routes_##name,
 const struct api_route *const api_tables[] = {TABLES(LIST) NULL};

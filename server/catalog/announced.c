@@ -127,8 +127,8 @@ bool catalog_fetch_ask(struct catalog *c, const char *agent, struct catalog_fetc
     fetch->asked_ns = reel_now_ns();
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     return h && annotations_find_row(h, fetch->recording, &row, err) && find_same(h, row, fetch, err) &&
-           (fetch->row != 0 || (insert_fetch(h, row, agent, fetch, err) && annotations_touch(h, row, err) &&
-                                db_commit(h, err)));
+           (fetch->row != 0 ||
+            (insert_fetch(h, row, agent, fetch, err) && annotations_touch(h, row, err) && db_commit(h, err)));
 }
 
 bool catalog_fetch_answer(struct catalog *c, const char *agent, const struct catalog_fetch *fetch,

@@ -1,5 +1,5 @@
-/* Announced recordings: a robot has sent the index of a file that it still has. Users ask for the file, or for a part of
- * it; the robot looks for what it is asked for, and answers. */
+/* Announced recordings: a robot has sent the index of a file that it still has. Users ask for the file, or for a part
+ * of it; the robot looks for what it is asked for, and answers. */
 #ifndef SERVER_CATALOG_ANNOUNCED_H
 #define SERVER_CATALOG_ANNOUNCED_H
 
@@ -9,8 +9,8 @@ enum {
     ANNOUNCED_AGENT = 33, /* 32 hex digits: the `reel push` that has the file; only it knows them */
     ANNOUNCED_ROBOT = 256,
     ANNOUNCED_PACK_MAX = 64 << 20, /* bytes of an index pack, about 10 million messages */
-    FETCHES_MAX = 64,      /* that wait for one recording */
-    FETCHES_SHOWN_MAX = 20 /* of one recording, the newest */
+    FETCHES_MAX = 64,              /* that wait for one recording */
+    FETCHES_SHOWN_MAX = 20         /* of one recording, the newest */
 };
 
 struct announced {

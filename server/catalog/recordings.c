@@ -12,7 +12,8 @@
 #include "catalog/list.h"
 #include "reel/time.h"
 
-static const char *const state_names[] = {"scanning", "ready", "failed", "missing", "trashed", "changed", "recording", "announced"};
+static const char *const state_names[] = {"scanning", "ready",   "failed",    "missing",
+                                          "trashed",  "changed", "recording", "announced"};
 
 const char *recording_state_name(enum recording_state state) {
     return (size_t)state < sizeof state_names / sizeof *state_names ? state_names[state] : "unknown";

@@ -193,7 +193,8 @@ static bool manifest_read_read_names(const json_t *manifest, const json_t *item,
     r->container = strdup("");
     r->clock_note = strdup("");
     r->problem = strdup("");
-    return (r->group && r->announced && r->collection && r->name && r->format && r->container && r->clock_note && r->problem) ||
+    return (r->group && r->announced && r->collection && r->name && r->format && r->container && r->clock_note &&
+            r->problem) ||
            reel_fail_memory(err);
 }
 

@@ -13,8 +13,8 @@ struct announcement {
     const struct catalog_annotations *annotations;
     bool replace; /* a name that is taken becomes a new revision */
     struct announced of;
-    uint64_t size;              /* of the file, or of all files of the recording */
-    char id[RECORDING_ID_TEXT]; /* of announce_begin(), as what follows */
+    uint64_t size;                                /* of the file, or of all files of the recording */
+    char id[RECORDING_ID_TEXT];                   /* of announce_begin(), as what follows */
     char content[SHA256_HEX], before[SHA256_HEX]; /* before: the content that it had, "" for a new recording */
     char path[PATH_MAX + 16];                     /* where the pack is written */
 };
@@ -28,8 +28,8 @@ enum announce_step announce_begin(struct app *app, struct announcement *a, int *
 bool announce_end(struct app *app, struct announcement *a, struct catalog_recording *r, struct reel_error *err);
 void announce_drop(struct announcement *a);
 
-/* Whether r, which was received, is the file of the announced recording `there`: it then gets the id and the annotations
- * of that, whose content is copied to `before`. */
+/* Whether r, which was received, is the file of the announced recording `there`: it then gets the id and the
+ * annotations of that, whose content is copied to `before`. */
 bool announce_is_of(struct catalog_recording *r, const struct catalog_recording *there, char before[SHA256_HEX]);
 /* Writes r into the row of the announced recording, which keeps its name, tags and events. The lock of r's content is
  * held; *r is read again. */

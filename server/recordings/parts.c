@@ -75,7 +75,8 @@ static bool find_recording(struct joining *j, bool *there, struct reel_error *er
         }
     }
     if (r->state == STATE_ANNOUNCED) {
-        return reel_fail(err, REEL_CONFLICT, "the file \"%.200s\" has not arrived, of which this is a part", j->q->part_of);
+        return reel_fail(err, REEL_CONFLICT, "the file \"%.200s\" has not arrived, of which this is a part",
+                         j->q->part_of);
     }
     return r->state == STATE_READY || r->state == STATE_SCANNING || r->state == STATE_FAILED || /* failed: metadata.yaml
                                                                                                    was uploaded first */

@@ -99,7 +99,8 @@ static void put_location(struct object *o, const struct catalog_recording *r) {
     views_put(o, "group", r->group && r->group[0] ? json_string(r->group) : json_null());
     views_put(o, "state", json_string(recording_state_name(r->state)));
     views_put(o, "problem", r->problem && r->problem[0] ? json_string(r->problem) : json_null());
-    views_put(o, "content", r->state == STATE_RECORDING || r->state == STATE_ANNOUNCED ? json_null() : json_string(content));
+    views_put(o, "content",
+              r->state == STATE_RECORDING || r->state == STATE_ANNOUNCED ? json_null() : json_string(content));
     views_put(o, "created", view_time(r->created_ns, REEL_CLOCK_WALL));
     views_put(o, "updated", view_time(r->updated_ns, REEL_CLOCK_WALL));
 }
@@ -133,7 +134,8 @@ static json_t *text_or_null(const char *text) {
 /* Whether a scan has verified the contents shown. Until then they are the summary of the file's own index, or empty. */
 static bool is_indexed(const struct catalog_recording *r, const struct reel_index *index) {
     bool summary = r->id[0] ? r->state == STATE_SCANNING : index && reel_index_info(index)->is_summary;
-    return r->format && r->format[0] && !summary && (index || r->state == STATE_READY || r->state == STATE_RECORDING || r->state == STATE_ANNOUNCED);
+    return r->format && r->format[0] && !summary &&
+           (index || r->state == STATE_READY || r->state == STATE_RECORDING || r->state == STATE_ANNOUNCED);
 }
 
 static json_t *view_announced(const struct catalog_recording *r) {
