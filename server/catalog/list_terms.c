@@ -245,15 +245,21 @@ static char *needle(struct db_handle *h, const char *word, bool phrase, struct r
     return text;
 }
 
-static bool has_labels(struct db_handle *h, const char *match, bool metadata, bool *has, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "label_search_any", err);
+/* The kinds of the labels that have a text; all, where there are many labels. */
+static bool find_kinds(struct db_handle *h, const char *match, unsigned *kinds, struct reel_error *err) {
+    enum { READ_MAX = 1000 };
+    AUTO(db_done) struct db_statement *s = db_statement(h, "label_search_kinds", err);
     if (!s) {
         return false;
     }
     db_set_text(s, ":match", match);
-    db_set_int(s, ":metadata", metadata);
-    enum db_step step = db_next(s, err);
-    *has = step == DB_ROW;
+    db_set_int(s, ":limit", READ_MAX);
+    enum db_step step;
+    unsigned n = 0;
+    for (*kinds = 0; (step = db_next(s, err)) == DB_ROW; n++) {
+        *kinds |= 1u << db_int(s, 0);
+    }
+    *kinds = n < READ_MAX ? *kinds : KINDS_ALL;
     return step != DB_FAILED;
 }
 
@@ -292,8 +298,7 @@ static bool list_terms_add_text(struct db_handle *h, struct list_query *query, u
     c->text = TAKE(text);
     c->maybe = query->postgres ? NULL : write_maybe(c->text);
     return asprintf(&c->match, query->postgres ? "%%%s%%" : "\"%s\"", c->text) > 0 /* words are letters and digits */
-               ? has_labels(h, c->match, false, &c->in_channels, err) &&
-                     has_labels(h, c->match, true, &c->in_metadata, err)
+               ? find_kinds(h, c->match, &c->kinds, err)
                : reel_fail_memory(err);
 }
 
