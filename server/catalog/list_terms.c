@@ -208,6 +208,15 @@ static bool all_keys(struct db_handle *h, const struct list_query *query, json_t
     return step != DB_FAILED;
 }
 
+static bool is_time(const char *key) {
+    static const char *const times[] = {"start", "end", "date", "day", "time"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        is = is || strcmp(key, times[i]) == 0;
+    }
+    return is;
+}
+
 /* A key that is no tag's is a mistake, unless it is quoted. */
 static bool check_key(struct db_handle *h, const struct list_query *query, const struct search_node *t,
                       struct reel_error *err) {
@@ -222,6 +231,12 @@ static bool check_key(struct db_handle *h, const struct list_query *query, const
         return step == DB_ROW;
     }
     db_done(TAKE(s));
+    if (is_time(t->key.text)) {
+        return search_fail(query->q, t->at, err,
+                           "there is no key and no tag \"%.60s\"; a day or month is written alone, as 2026-05-01, and "
+                           "other times are the parameters start and end",
+                           t->key.text);
+    }
     json_auto_t *names = json_array();
     char meant[200];
     return all_keys(h, query, names, err) &&
