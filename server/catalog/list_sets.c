@@ -196,7 +196,7 @@ double list_sets_rows(const struct list_query *query) {
     for (uint32_t i = 1; i < query->n; i++) {
         const struct condition *c = &query->conditions[i];
         double found = (double)(c->negated ? query->costs.all - c->estimate : c->estimate);
-        rows += c->capped && i != query->costs.driver ? (double)query->costs.all : found;
+        rows += !c->capped ? found : i == query->costs.driver ? query->costs.driven : (double)query->costs.all;
     }
     return rows;
 }

@@ -233,7 +233,7 @@ static bool check_key(struct db_handle *h, const struct list_query *query, const
     db_done(TAKE(s));
     if (is_time(t->key.text)) {
         return search_fail(query->q, t->at, err,
-                           "there is no key and no tag \"%.60s\"; a day or month is written alone, as 2026-05-01, and "
+                           "there is no key and no tag \"%.60s\": a day or month is written alone, as 2026-05-01, and "
                            "other times are the parameters start and end",
                            t->key.text);
     }

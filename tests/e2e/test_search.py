@@ -225,7 +225,7 @@ class Search(Case):
         for query, words in (({'format': 'bag'}, 'did you mean rosbag-1.2, rosbag-2.0, rosbag2?'), ({'q': 'format:mcpa'}, 'character 1: there is no format "mcpa": did you mean mcap?'),
                              ({'format': 'rosbag1'}, 'did you mean rosbag-1.2?'), ({'q': 'fromat:mcap'}, ': did you mean format?'),
                              ({'q': 'a robt:r1'}, 'character 3: there is no key and no tag "robt": did you mean robot?'), ({'q': 'formt:mcap'}, 'did you mean format?'),
-                             ({'q': 'door start:>2026-05-01'}, 'character 6: there is no key and no tag "start"; a day or month is written alone'),
+                             ({'q': 'door start:>2026-05-01'}, 'character 6: there is no key and no tag "start": a day or month is written alone'),
                              ({'q': 'format:x*'}, 'there is no format "x*"'), ({'q': 'group:a*'}, 'a group is named whole'), ({'q': 'size:>big'}, 'write 500, 100M'),
                              ({'q': '(a'}, 'not closed'), ({'q': 'a or'}, 'a term is missing'), ({'q': '(' * 9 + 'a' + ')' * 9}, 'too many parentheses')):
             answer = self.ask('/recordings', status=400, **query)
