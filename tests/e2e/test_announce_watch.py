@@ -92,7 +92,7 @@ class Announcing(Base):
         asked = self.asked(row['id'])[0]
         self.assertEqual((asked['state'], asked['problem']), ('done', None))
         part = self.get('%s/recordings/%s' % (API, asked['result'])).json()
-        self.assertEqual((part['name'], part['tags'], part['state']), ('run_part%d.bag' % asked['id'], {'cut_of': row['id']}, 'ready'))
+        self.assertEqual((part['name'], part['tags'], part['state']), ('run_2.0-4.0s.bag', {'cut_of': row['id']}, 'ready'))
         begin, end = int(asked['start_ns']), int(asked['end_ns'])
         times = [r['log_time'] for r in self.get('%s/recordings/%s/messages?output=ndjson&time_format=nanoseconds' % (API, part['id'])).rows() if 'log_time' in r]
         self.assertTrue(times and all(begin <= int(t) < end for t in times), times[:3])
