@@ -3,7 +3,7 @@ import { href } from '../../address';
 import { send } from '../../api';
 import { dateTime } from '../../format';
 import { usePlaybackPart, type Playback } from '../../playback';
-import { relativeTime, timeNs } from '../../recording_time';
+import { relativeTime } from '../../recording_time';
 import { useRole } from '../../service';
 import { announcedText as t } from '../../text/recording';
 import { showError, showToast } from '../../toasts';
@@ -13,7 +13,7 @@ import type { Loaded } from './annotations';
 
 function part(recording: Recording, fetch: Fetch): string {
     return fetch.start_ns && fetch.end_ns
-        ? t.part(relativeTime(recording, timeNs(fetch.start_ns), 1), relativeTime(recording, timeNs(fetch.end_ns), 1))
+        ? t.part(relativeTime(recording, BigInt(fetch.start_ns), 1), relativeTime(recording, BigInt(fetch.end_ns), 1))
         : t.whole;
 }
 
