@@ -54,6 +54,24 @@ static void print_upgrade(void *context, const char *line) {
     fprintf(stderr, "reel: %s\n", line);
 }
 
+/* Migrations leave the full text of new labels to this. */
+static bool sweep_labels(struct catalog *c, struct reel_error *err) {
+    enum db_step step = DB_FAILED;
+    {
+        AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+        AUTO(db_done) struct db_statement *s = h ? db_statement(h, "labels_changed", err) : NULL;
+        if (s) {
+            db_set_int(s, ":limit", 1);
+            step = db_next(s, err);
+        }
+    }
+    if (step != DB_ROW) {
+        return step == DB_END;
+    }
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    return h && db_patient(h, err) && labels_sweep(h, err) && db_commit(h, err);
+}
+
 static struct catalog *recordings_open(const char *path, bool upgrades, struct reel_error *err) {
     const struct db_upgrade upgrade = {.allowed = upgrades, .report = print_upgrade};
     AUTO(catalog_close) struct catalog *c = calloc(1, sizeof *c);
@@ -64,7 +82,7 @@ static struct catalog *recordings_open(const char *path, bool upgrades, struct r
     c->db = db_open(path, err);
     c->cache = catalog_cache_new(err);
     c->lists = list_sets_new(err);
-    if (!c->db || !c->cache || !c->lists || !db_migrate(c->db, &upgrade, err)) {
+    if (!c->db || !c->cache || !c->lists || !db_migrate(c->db, &upgrade, err) || !sweep_labels(c, err)) {
         return NULL;
     }
     db_analyze(c->db);

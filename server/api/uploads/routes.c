@@ -26,6 +26,10 @@ static const struct http_param upload_params[] = {
     {.name = "live",
      .type = HTTP_BOOL,
      .help = "Creates a live recording without a body; POST /recordings/{id}/messages appends to it."},
+    {.name = "from",
+     .type = HTTP_TEXT,
+     .help = "With live=true: the address of a running NanoVer server, ws://HOST:PORT, which this server records; its "
+             "option --record-from allows addresses."},
     {0},
 };
 
