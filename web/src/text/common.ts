@@ -50,6 +50,7 @@ export const text = {
         running: (n: number) => plural(n, 'job', 'jobs'),
         title: (kind: string, subject: string) => (subject ? `${kind}: ${subject}` : kind),
         cancel: (title: string) => `Cancel ${title}`,
+        of: (done: string, total: string) => `${done} of ${total}`,
         kinds: {
             scan: 'Scan',
             plan: 'Preparing data',
