@@ -91,7 +91,7 @@ static bool find_collections(struct db_handle *h, const char *glob, json_t *name
 
 static void add_states(const char *text, json_t *states) {
     enum recording_state state;
-    for (int i = STATE_SCANNING; i <= STATE_RECORDING && strcmp(text, "*") == 0; i++) {
+    for (int i = STATE_SCANNING; i <= STATE_ANNOUNCED && strcmp(text, "*") == 0; i++) {
         json_array_append_new(states, json_integer(i));
     }
     if (recording_state_parse(text, &state)) {

@@ -12,7 +12,8 @@
 #include "catalog/list.h"
 #include "reel/time.h"
 
-static const char *const state_names[] = {"scanning", "ready", "failed", "missing", "trashed", "changed", "recording"};
+static const char *const state_names[] = {"scanning", "ready",   "failed",    "missing",
+                                          "trashed",  "changed", "recording", "announced"};
 
 const char *recording_state_name(enum recording_state state) {
     return (size_t)state < sizeof state_names / sizeof *state_names ? state_names[state] : "unknown";
@@ -400,6 +401,7 @@ static bool replace_parts(struct db_handle *h, const struct catalog_recording *r
     struct catalog_recording now = *r;
     db_set_hex(s, ":content", r->content);
     db_set_size(s, ":size", r->size);
+    db_set_text(s, ":announced", r->announced ? r->announced : "");
     bool changed = recordings_change(s, r->id, &now.row, err);
     db_done(TAKE(s));
     return changed && delete_where_row(h, "parts_delete", now.row, err) && row_insert_parts(h, &now, err);
@@ -411,6 +413,7 @@ bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, con
     struct catalog_recording now = *r;
     bool added;
     return h && replace_parts(h, r, err) && update_row(h, r, &now.row, err) &&
+           ((r->announced && r->announced[0]) || delete_where_row(h, "fetches_over", now.row, err)) &&
            catalog_label(h, &now, index, false, err) && (!job || catalog_job_insert(h, job, &added, err)) &&
            db_commit(h, err);
 }
