@@ -2,6 +2,7 @@
 import type { ComponentType } from 'preact';
 import type { Playback } from '../playback';
 import type { Recording, Topic } from '../types';
+import { fields } from './fields';
 import { image } from './image';
 import { log } from './log';
 import { map } from './map';
@@ -46,4 +47,4 @@ export interface Panel {
     Panel: ComponentType<PanelProps>;
 }
 
-export const panels: Panel[] = [scene, image, plot, messages, log, map, topics];
+export const panels: Panel[] = [scene, image, plot, messages, log, map, topics, fields];
