@@ -9,6 +9,7 @@ import { map } from './map';
 import { messages } from './messages';
 import { plot } from './plot';
 import { scene } from './scene';
+import { states } from './states';
 import { topics } from './topics';
 
 /** A second recording on the clock of the first: its time `t` is shown at `t + shift_ns`. */
@@ -47,4 +48,4 @@ export interface Panel {
     Panel: ComponentType<PanelProps>;
 }
 
-export const panels: Panel[] = [scene, image, plot, messages, log, map, topics, fields];
+export const panels: Panel[] = [scene, image, plot, messages, log, map, topics, fields, states];
