@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact';
 import type { Playback } from '../playback';
 import type { Recording, Topic } from '../types';
 import { fields } from './fields';
+import { gauge } from './gauge';
 import { image } from './image';
 import { log } from './log';
 import { map } from './map';
@@ -48,4 +49,4 @@ export interface Panel {
     Panel: ComponentType<PanelProps>;
 }
 
-export const panels: Panel[] = [scene, image, plot, messages, log, map, topics, fields, states];
+export const panels: Panel[] = [scene, image, plot, messages, log, map, topics, fields, states, gauge];
