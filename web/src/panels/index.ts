@@ -2,6 +2,7 @@
 import type { ComponentType } from 'preact';
 import type { Playback } from '../playback';
 import type { Recording, Topic } from '../types';
+import { diagnostics } from './diagnostics';
 import { fields } from './fields';
 import { gauge } from './gauge';
 import { image } from './image';
@@ -49,4 +50,4 @@ export interface Panel {
     Panel: ComponentType<PanelProps>;
 }
 
-export const panels: Panel[] = [scene, image, plot, messages, log, map, topics, fields, states, gauge];
+export const panels: Panel[] = [scene, image, plot, messages, log, map, topics, fields, states, gauge, diagnostics];
