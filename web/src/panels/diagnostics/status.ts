@@ -1,13 +1,14 @@
 // The statuses of components at a time: the newest of each name, of the messages of the last seconds. One that was not
 // reported for a while is stale, as in rqt_robot_monitor.
 import { getRows } from '../../api';
+import { boundsOf } from '../../recording_time';
 import type { Message, Recording, Topic } from '../../types';
 
 export const LEVELS = 4; // OK, warning, error, stale
 const STALE = 3;
 const STALE_NS = 5_000_000_000n; // rqt_robot_monitor's
-const LOOKBACK_NS = 30_000_000_000n; // a component is forgotten after it
-const MAX_MESSAGES = 2000;
+const LOOKBACK_S = 30; // a component is forgotten after it
+const MAX_MESSAGES = 2000; // about; where there are more in that time, it is shorter
 
 export interface Status {
     name: string;
@@ -33,12 +34,14 @@ export async function statusesAt(
     time_ns: bigint,
     signal: AbortSignal,
 ): Promise<Status[]> {
+    const { start, end } = boundsOf(recording);
+    const rate = topics.reduce((sum, { messages }) => sum + messages, 0) / (Number(end - start) / 1e9 || 1);
+    const since = time_ns - BigInt(Math.round(Math.min(LOOKBACK_S, MAX_MESSAGES / rate) * 1e9));
     const params = {
         topic: topics.map(({ name }) => name),
-        start: time_ns - LOOKBACK_NS,
+        start: since > start ? since : start,
         end: time_ns + 1n,
         last: 'per_topic',
-        limit: MAX_MESSAGES,
         time_format: 'nanoseconds',
     };
     const newest = new Map<string, Status>();
