@@ -212,7 +212,8 @@ export async function uploadBag(server, name, messages) {
     }
 }
 
-export const every = (seconds, step, one) => Array.from({ length: Math.round(seconds / step) }, (_, i) => one(i * step, i));
+export const every = (seconds, step, one) =>
+    Array.from({ length: Math.round(seconds / step) }, (_, i) => one(i * step, i));
 export const inOrder = (messages) => messages.sort((a, b) => a.at - b.at);
 
 /** A camera of 4:3 that starts after half a second, and a topic that is there from the start. */

@@ -76,7 +76,6 @@ export const detailsText = {
     fromTo: (from: string, to: string, length: string) => `${from} to ${to} (${length})`,
     toLoss: 'Go to where messages are lost',
     inFile: 'In the file',
-    place: (offset: number, length: number) => `bytes ${offset} to ${offset + length - 1}`,
 };
 
 export const shareText = {

@@ -24,7 +24,7 @@ type Props = PanelProps & {
     busy: boolean;
 };
 
-function viewItems({ playback, onSettings, set, chart, onCombine }: Props): MenuItem[] {
+function viewItems({ playback, settings, onSettings, set, chart, onCombine }: Props): MenuItem[] {
     const { bounds, range } = playback.get();
     const at = (seconds: number) => bounds.start + BigInt(Math.round(seconds * 1e9));
     const seconds = (time: bigint) => Number(time - bounds.start) / 1e9;
@@ -32,6 +32,11 @@ function viewItems({ playback, onSettings, set, chart, onCombine }: Props): Menu
         onSettings({ [key]: set[key] ? null : writeSpan(chart.current!.axes()[key], DIGITS) });
     return [
         { label: plotText.combine, disabled: set.curves.length === 0, run: onCombine },
+        {
+            label: plotText.showLegend,
+            checked: settings.legend !== 'no',
+            run: () => onSettings({ legend: settings.legend === 'no' ? null : 'no' }),
+        },
         { label: plotText.dots, checked: set.dots, run: () => onSettings({ dots: set.dots ? null : '1' }) },
         {
             label: plotText.spectrum,

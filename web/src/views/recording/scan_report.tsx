@@ -52,7 +52,6 @@ function LossItem({ loss, recording, playback }: { loss: Loss; recording: Record
                 {findings.map((one, i) => (
                     <p key={i} class="small">
                         {one.text}
-                        {one.length > 0 && ` (${detailsText.place(one.offset, one.length)})`}
                     </p>
                 ))}
             </details>
