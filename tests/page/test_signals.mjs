@@ -128,6 +128,30 @@ export const tests = {
             assert.equal(setting(page, 'plot2.zoom'), zoom);
         });
     },
+    async values_of_several_topics_are_a_table() {
+        const where = `/recordings/${signals.id}?panels=fields,values&values.fields=/a.data|/goal.status&at=7.05`;
+        await withPage(server, where, {}, async (page) => {
+            const rows = async () =>
+                (await page.locator('.values .table-row').allInnerTexts()).map((row) =>
+                    row.split('\n').filter(Boolean).join(' '),
+                );
+            await becomes(rows, ['/a.data 31 50 ms', '/goal.status ACTIVE 50 ms']);
+            await page.getByLabel('Filter fields').fill('mode');
+            await line(page, at('/mode', 'data')).hover();
+            await page.getByTitle('Show the value of /mode.data').click();
+            await becomes(rows, ['/a.data 31 50 ms', '/goal.status ACTIVE 50 ms', '/mode.data driving 50 ms']);
+            await page.getByRole('slider', { name: 'Playhead' }).focus();
+            await page.keyboard.press('End');
+            await becomes(rows, [
+                '/a.data 69.7 80 ms',
+                '/goal.status SUCCEEDED 480 ms',
+                '/mode.data motor fault 480 ms',
+            ]);
+            await page.getByRole('button', { name: 'Remove /a.data' }).click();
+            await becomes(() => setting(page, 'values.fields'), '/goal.status|/mode.data');
+            await checkAxeInBothThemes(page);
+        });
+    },
     async diagnostics_are_a_table_with_the_worst_first() {
         await withPage(server, `/recordings/${health.id}?panels=diagnostics&at=2`, {}, async (page) => {
             const rows = async () =>

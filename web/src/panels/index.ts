@@ -13,6 +13,7 @@ import { plot } from './plot';
 import { scene } from './scene';
 import { states } from './states';
 import { topics } from './topics';
+import { values } from './values';
 
 /** A second recording on the clock of the first: its time `t` is shown at `t + shift_ns`. */
 export interface Companion {
@@ -50,4 +51,4 @@ export interface Panel {
     Panel: ComponentType<PanelProps>;
 }
 
-export const panels: Panel[] = [scene, image, plot, messages, log, map, topics, fields, states, gauge, diagnostics];
+export const panels: Panel[] = [scene, image, plot, messages, log, map, topics, fields, states, values, gauge, diagnostics];

@@ -14,6 +14,8 @@ export const fieldsText = {
     plotAll: (path: string, n: number) => `Plot the ${n} fields of ${path}`,
     states: 'States',
     statesField: (path: string) => `Show the states of ${path}`,
+    values: 'Value',
+    valuesField: (path: string) => `Show the value of ${path}`,
     help: 'Drag a field onto a plot, or press Enter on it.',
     more: (n: number) => `${plural(n, 'more field', 'more fields')}: filter for them`,
     text: 'text',
@@ -74,4 +76,19 @@ export const diagnosticsText = {
     values: (name: string) => `Values of ${name}`,
     hardware: 'Hardware',
     noValues: 'No values',
+};
+
+export const valuesText = {
+    title: 'Values',
+    choose: 'Select fields',
+    fields: 'Fields',
+    field: 'Field',
+    value: 'Value',
+    age: 'Age',
+    ageHelp: 'How long before the playhead the message was recorded',
+    tools: 'Remove',
+    remove: (field: string) => `Remove ${field}`,
+    empty: 'No fields selected',
+    emptyHelp:
+        'Select fields of any topics, or drag them from the panel Fields: their values at the playhead are listed.',
 };

@@ -36,6 +36,18 @@ function useExpanded({ recording, playback }: PanelProps) {
 
 function useNodes({ open }: PanelProps) {
     const plot = (fields: string[]) => open('plot', (now) => ({ fields: withFields(now.fields, fields) }));
+    const add = (field: string, panel: string, label: string, title: string) => (
+        <Button
+            kind="quiet"
+            title={title}
+            onClick={(event) => {
+                event.stopPropagation();
+                open(panel, (now) => ({ fields: withFields(now.fields, [field]) }));
+            }}
+        >
+            {label}
+        </Button>
+    );
     const actionsOf = (branch: Branch, together: string[]) => (
         <>
             {together.length > 0 && (
@@ -51,18 +63,8 @@ function useNodes({ open }: PanelProps) {
                     {fieldsText.plot}
                 </Button>
             )}
-            {branch.field && (
-                <Button
-                    kind="quiet"
-                    title={fieldsText.statesField(branch.path)}
-                    onClick={(event) => {
-                        event.stopPropagation();
-                        open('states', (now) => ({ fields: withFields(now.fields, [branch.path]) }));
-                    }}
-                >
-                    {fieldsText.states}
-                </Button>
-            )}
+            {branch.field && add(branch.path, 'states', fieldsText.states, fieldsText.statesField(branch.path))}
+            {branch.field && add(branch.path, 'values', fieldsText.values, fieldsText.valuesField(branch.path))}
         </>
     );
     const node = (branch: Branch): TreeNode => {
