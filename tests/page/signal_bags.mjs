@@ -1,9 +1,13 @@
 // Bags for the tests of the panels of signals: two numbers, states, diagnostics.
-import { STAMP, TYPES, every, f64, float64, header, inOrder, string, text, u32 } from './bags.mjs';
+import { STAMP, TYPES, cameraBag, every, f64, float64, header, inOrder, string, text, u32 } from './bags.mjs';
 
 Object.assign(TYPES, {
     'std_msgs/Bool': ['8b94c1b53db61fb6aed406028ad6332a', 'bool data\n'],
     'geometry_msgs/Vector3': ['4a842b65f413084dc2b10fb484ea7f17', 'float64 x\nfloat64 y\nfloat64 z\n'],
+    'vision_msgs/Detection2D': [
+        '9e11092151fa150724a255fbac727f3b',
+        `Header header\nObjectHypothesisWithPose[] results\nBoundingBox2D bbox\n${STAMP}${'='.repeat(80)}\nMSG: vision_msgs/ObjectHypothesisWithPose\nstring id\nfloat64 score\n${'='.repeat(80)}\nMSG: vision_msgs/BoundingBox2D\ngeometry_msgs/Pose2D center\nfloat64 size_x\nfloat64 size_y\n${'='.repeat(80)}\nMSG: geometry_msgs/Pose2D\nfloat64 x\nfloat64 y\nfloat64 theta\n`,
+    ],
     'actionlib_msgs/GoalStatus': [
         'd388f9b87b3c471f784434d671988d4a',
         `GoalID goal_id\nuint8 status\nuint8 PENDING=0\nuint8 ACTIVE=1 # at work\nuint8 SUCCEEDED=3\nuint8 ABORTED=4\nstring text\n${'='.repeat(80)}\nMSG: actionlib_msgs/GoalID\ntime stamp\nstring id\n`,
@@ -88,5 +92,17 @@ export const diagnosticsBag = () =>
             topic: '/diagnostics',
             type: 'diagnostic_msgs/DiagnosticArray',
             data: statuses([0, 'lidar', 'spinning']),
+        })),
+    ]);
+
+/** A camera with a box that a detector found: "cup" around (160, 120) of 640 × 480, 80 wide and 60 high. */
+export const detectionBag = () =>
+    inOrder([
+        ...cameraBag(),
+        ...every(2, 0.25, (at) => ({
+            at: at + 0.5,
+            topic: '/camera_objects',
+            type: 'vision_msgs/Detection2D',
+            data: Buffer.concat([header('camera'), u32(1), text('cup'), f64(0.93), f64(160, 120, 0, 80, 60)]),
         })),
     ]);

@@ -113,6 +113,9 @@ export const imageText = {
     none: 'No image at or before the playhead',
     alt: (topic: string) => `Image of ${topic} at the playhead`,
     videoAlt: (topic: string) => `Video of ${topic} at the playhead`,
+    annotations: 'Annotations',
+    annotationsOf: (n: number, texts: string[]) =>
+        `${plural(n, 'annotation', 'annotations')}${texts.length > 0 ? `: ${texts.slice(0, 20).join(', ')}` : ''}`,
     rotate: 'Rotate by 90°',
     zoomIn: 'Zoom in',
     zoomOut: 'Zoom out',
