@@ -167,7 +167,7 @@ export function ImagePanel(props: PanelProps) {
                 <output class={`image-facts mono small muted ${hidden}`} aria-live="off" ref={facts} />
                 {offered.length > 0 && (
                     <Menu
-                        icon="edit"
+                        icon="box"
                         label={imageText.annotations}
                         items={offered.map((one) => ({
                             label: one,
