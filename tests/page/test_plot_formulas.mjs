@@ -51,9 +51,13 @@ export const tests = {
             await page.getByLabel('B, a field').fill('/velocity.x');
             await page.getByRole('button', { name: 'Add curve' }).click();
             await near(page, 'norm(/b.data, /velocity.x)', 50);
+            await menu(page, 'Curve /a.data − /b.data', 'Add its derivative');
+            await near(page, '(/a.data − /b.data) d', -1);
+            await menu(page, 'Curve /b.data', 'Add its moving average');
+            await near(page, '/b.data ~1', 38); // of the second before
             await becomes(
                 () => setting(page, 'plot.fields'),
-                '/a.data|/b.data|/a.data;@-/b.data|/b.data;@h/velocity.x',
+                '/a.data|/b.data|/b.data;~1|/a.data;@-/b.data|/a.data;@-/b.data;d|/b.data;@h/velocity.x',
             );
             await page.reload(); // the link has them
             await near(page, '/a.data − /b.data', 0);

@@ -80,7 +80,7 @@ export const plotText = {
     show: (name: string) => `Show ${name}`,
     curve: (name: string) => `Curve ${name}`,
     edit: 'Edit',
-    step: { derivative: 'Add its derivative', integral: 'Add its integral' },
+    step: { derivative: 'Add its derivative', integral: 'Add its integral', average: 'Add its moving average' },
     right: 'Right axis',
     hidden: 'Hidden',
     useAsX: 'Use as x axis',

@@ -138,10 +138,19 @@ export const fieldOf = (topic: Pick<Topic, 'name'>, path: string): string =>
 export const DRAGGED_FIELD = 'application/x-reel-field';
 const MAX_DROPPED = 32;
 
+const DROP_CLASS = 'plot-drop';
+
 /** What a panel that takes fields needs: `take` is called with those that are dropped onto it. */
 export const dropTarget = (take: (fields: string[]) => void) => ({
-    onDragOver: (event: DragEvent) => event.dataTransfer?.types.includes(DRAGGED_FIELD) && event.preventDefault(),
+    onDragOver: (event: DragEvent) => {
+        if (event.dataTransfer?.types.includes(DRAGGED_FIELD)) {
+            event.preventDefault();
+            (event.currentTarget as Element).classList.add(DROP_CLASS);
+        }
+    },
+    onDragLeave: (event: DragEvent) => (event.currentTarget as Element).classList.remove(DROP_CLASS),
     onDrop: (event: DragEvent) => {
+        (event.currentTarget as Element).classList.remove(DROP_CLASS);
         const fields = event.dataTransfer?.getData(DRAGGED_FIELD).split('\n').filter(Boolean) ?? [];
         if (fields.length > 0) {
             event.preventDefault();

@@ -5,7 +5,7 @@ import { offset } from '../../format';
 import type { Playback } from '../../playback';
 import { plotText } from '../../text/panels';
 import { Button, Menu } from '../../ui';
-import { curveName, curveOf, type Curve } from './curves';
+import { curveName, curveOf, type Curve, type Step } from './curves';
 import type { Line } from './data';
 import { colourOf } from './draw';
 import { watchHead } from './head';
@@ -14,6 +14,7 @@ import type { PlotSettings } from './settings';
 import { peakOf } from './spectrum';
 
 const SHOWN_DIGITS = 7;
+const AVERAGE_S = 1; // of a moving average, until it is edited
 export const valueText = (value: number): string =>
     Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(SHOWN_DIGITS)));
 
@@ -39,12 +40,12 @@ type MenuProps = { set: PlotSettings; curve: Curve; onEdit: () => void; onCombin
 function CurveMenu({ set, curve, onEdit, onCombine }: MenuProps) {
     const change = (part: Partial<Curve>) =>
         set.setCurves(set.curves.map((one) => (one === curve ? { ...one, ...part } : one)));
-    const step = (kind: 'derivative' | 'integral') => ({
-        label: plotText.step[kind],
+    const step = (added: Extract<Step, { kind: 'derivative' | 'integral' | 'average' }>) => ({
+        label: plotText.step[added.kind],
         run: () =>
             set.setCurves(
                 set.curves.flatMap((one) =>
-                    one === curve ? [one, { ...curveOf(one.field), steps: [...one.steps, { kind }] }] : [one],
+                    one === curve ? [one, { ...curveOf(one.field), steps: [...one.steps, added] }] : [one],
                 ),
             ),
     });
@@ -53,8 +54,9 @@ function CurveMenu({ set, curve, onEdit, onCombine }: MenuProps) {
             label={plotText.curve(curveName(curve))}
             items={[
                 { label: plotText.edit, icon: 'edit', run: onEdit },
-                step('derivative'),
-                step('integral'),
+                step({ kind: 'derivative' }),
+                step({ kind: 'integral' }),
+                step({ kind: 'average', seconds: AVERAGE_S }),
                 { label: plotText.combine, run: () => onCombine(curve) },
                 { label: plotText.right, checked: curve.right, run: () => change({ right: !curve.right }) },
                 { label: plotText.useAsX, run: () => set.setX(curve) },
