@@ -1,4 +1,6 @@
 // The texts of the recording view, its details, sharing it, and a second recording beside it.
+import { plural } from './common';
+
 export const recordingText = {
     title: 'Recording',
     name: 'Name',
@@ -68,6 +70,12 @@ export const detailsText = {
     noMessages: 'No messages.',
     allReadable: (messages: string) => `All ${messages} messages readable.`,
     recovered: (messages: string, lost: string) => `${messages} messages recovered, ${lost} lost.`,
+    allTopics: 'All topics',
+    moreTopics: (n: number) => `and ${plural(n, 'more topic', 'more topics')}`,
+    lossOfFew: 'Messages of some topic',
+    fromTo: (from: string, to: string, length: string) => `${from} to ${to} (${length})`,
+    toLoss: 'Go to where messages are lost',
+    inFile: 'In the file',
 };
 
 export const shareText = {
