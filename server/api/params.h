@@ -113,7 +113,7 @@
         {.name = "max_messages", .type = HTTP_UINT, .help = "The maximum number of messages."},                        \
         {.name = "state",                                                                                              \
          .type = HTTP_CHOICE,                                                                                          \
-         .choices = CHOICES("recording", "scanning", "ready", "failed", "missing", "changed", "trashed"),              \
+         .choices = CHOICES("recording", "scanning", "ready", "failed", "missing", "changed", "announced", "trashed"),              \
          .help = "Only recordings in this state; without it, all outside the trash."},                                 \
     {                                                                                                                  \
         .name = "damaged", .type = HTTP_BOOL, .help = "Only damaged recordings."                                       \

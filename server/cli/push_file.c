@@ -249,7 +249,11 @@ static enum step check_existing(struct push *p, struct reel_error *err) {
     if (p->answer.status != 200) {
         return STEP_NEXT;
     }
+    const char *state = json_string_value(json_object_get(recording, "state"));
     enum step step = STEP_NEXT;
+    if (state && strcmp(state, "announced") == 0) { /* the server compares the content when it has it */
+        return STEP_NEXT;
+    }
     bool same_size = p->file->part_of ||
                      json_integer_value(json_object_get(recording, "size")) == (json_int_t)p->size ||
                      json_array_size(json_object_get(recording, "parts")) > 1;

@@ -53,6 +53,7 @@ export const plotText = {
     toRange: 'Zoom to the selected range',
     asRange: 'Select the visible range',
     legend: 'Curves',
+    showLegend: 'Legend',
     show: (name: string) => `Show ${name}`,
     curve: (name: string) => `Curve ${name}`,
     edit: 'Edit',

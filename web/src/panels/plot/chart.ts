@@ -28,8 +28,37 @@ const FEW = 60; // points of a line, which are then also drawn as dots
 const DOT = 2.5; // px
 const TICK_PX = 11;
 
-const timeLabel = (seconds: number): string =>
-    offset(BigInt(Math.round(seconds * 1e9)), Math.abs(seconds % 1) < 1e-9 ? 0 : 3);
+const LABEL_GAP = 14; // px between two labels of times
+
+// seconds between two labels of times, and below a second
+const STEPS = [...Array(27).keys()].map((i) => [1, 2, 5][i % 3]! * 10 ** (Math.floor(i / 3) - 9));
+STEPS.push(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200);
+STEPS.push(...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10000].map((days) => days * 86400));
+const DIGITS: [number, number][] = [
+    [1, 0],
+    [1e-3, 3],
+    [1e-6, 6],
+    [1e-9, 9],
+]; // of the labels, from a step on
+
+const timeLabel = (seconds: number, step: number): string =>
+    offset(BigInt(Math.round(seconds * 1e9)), DIGITS.find(([least]) => step >= least * 0.999)?.[1] ?? 9);
+
+/** The least px between two ticks, so that their labels do not touch. */
+function timeSpace(u: uPlot, from: number, to: number, width: number): number {
+    u.ctx.save();
+    u.ctx.font = fontOf(uPlot.pxRatio);
+    const spaces = DIGITS.map(([step]): [number, number] => {
+        const wide = [from, to].map((at) => u.ctx.measureText(timeLabel(at, step)).width);
+        return [step, Math.max(...wide) / uPlot.pxRatio + LABEL_GAP];
+    });
+    u.ctx.restore();
+    // half of it is the longest shorter step
+    const found = spaces.find(([step, space]) => ((to - from) * space) / width > step / 2);
+    return (found ?? spaces.at(-1)!)[1];
+}
+
+const fontOf = (ratio: number): string => `${TICK_PX * ratio}px ${getComputedStyle(document.body).fontFamily}`;
 
 function axisOptions(side: number, extra: Partial<uPlot.Axis>): uPlot.Axis {
     return {
@@ -37,7 +66,7 @@ function axisOptions(side: number, extra: Partial<uPlot.Axis>): uPlot.Axis {
         stroke: colour('--ink-soft'),
         grid: { stroke: colour('--line'), width: 1 },
         ticks: { stroke: colour('--line'), width: 1 },
-        font: `${TICK_PX}px ${getComputedStyle(document.body).fontFamily}`,
+        font: fontOf(1),
         ...extra,
     };
 }
@@ -158,7 +187,11 @@ export class Chart {
             axes: [
                 axisOptions(2, {
                     scale: 'x',
-                    ...(view.overTime ? { values: (_u, splits) => splits.map(timeLabel) } : {}),
+                    ...(view.overTime && {
+                        incrs: STEPS,
+                        space: (u, _axis, from, to, width) => timeSpace(u, from, to, width),
+                        values: (_u, splits, _axis, _space, step) => splits.map((at) => timeLabel(at, step)),
+                    }),
                 }),
                 axisOptions(3, { scale: 'y', size: 64 }),
                 axisOptions(1, { scale: 'y2', size: 64, grid: { show: false }, show: right }),

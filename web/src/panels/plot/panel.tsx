@@ -192,23 +192,25 @@ export default function Plot(props: PanelProps) {
                     </Button>
                 </EmptyState>
             )}
-            <div
-                class={`plot-area ${set.curves.length === 0 ? 'visually-hidden' : ''}`}
-                ref={area}
-                role="img"
-                aria-label={plotText.label(set.curves.map(curveName).join(', '))}
-            />
-            {lines && lines.length > 0 && (
-                <Legend
-                    playback={props.playback}
-                    set={set}
-                    lines={lines}
-                    own={result.own}
-                    theme={theme}
-                    values={values}
-                    onEdit={setEdited}
+            <div class="plot-body">
+                <div
+                    class={`plot-area ${set.curves.length === 0 ? 'visually-hidden' : ''}`}
+                    ref={area}
+                    role="img"
+                    aria-label={plotText.label(set.curves.map(curveName).join(', '))}
                 />
-            )}
+                {lines && lines.length > 0 && settings.legend !== 'no' && (
+                    <Legend
+                        playback={props.playback}
+                        set={set}
+                        lines={lines}
+                        own={result.own}
+                        theme={theme}
+                        values={values}
+                        onEdit={setEdited}
+                    />
+                )}
+            </div>
             {picking && (
                 <Picker
                     {...props}

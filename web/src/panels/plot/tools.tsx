@@ -22,13 +22,18 @@ type Props = PanelProps & {
     busy: boolean;
 };
 
-function viewItems({ playback, onSettings, set, chart }: Props): MenuItem[] {
+function viewItems({ playback, settings, onSettings, set, chart }: Props): MenuItem[] {
     const { bounds, range } = playback.get();
     const at = (seconds: number) => bounds.start + BigInt(Math.round(seconds * 1e9));
     const seconds = (time: bigint) => Number(time - bounds.start) / 1e9;
     const fixed = (key: 'y' | 'y2') =>
         onSettings({ [key]: set[key] ? null : writeSpan(chart.current!.axes()[key], DIGITS) });
     return [
+        {
+            label: plotText.showLegend,
+            checked: settings.legend !== 'no',
+            run: () => onSettings({ legend: settings.legend === 'no' ? null : 'no' }),
+        },
         { label: plotText.dots, checked: set.dots, run: () => onSettings({ dots: set.dots ? null : '1' }) },
         { label: plotText.fixY, checked: set.y !== null, run: () => fixed('y') },
         ...(set.curves.some((curve) => curve.right)

@@ -17,6 +17,7 @@ import { Badge, Button, Confirm, Field, Menu, type MenuItem } from '../../ui';
 import { quoted } from '../library/query';
 import { change, useDraft, type Loaded } from './annotations';
 import { exportPath, subjectOf } from './export_plan';
+import { detailsShown } from './remembered';
 
 const UNREADABLE = ['failed', 'missing', 'changed'];
 
@@ -148,6 +149,15 @@ function useActions({ recording, reload }: Loaded, confirmPurge: () => void): Me
     return actions;
 }
 
+function DetailsButton() {
+    const shown = useStore(detailsShown);
+    return (
+        <Button class="recording-details" pressed={shown} onClick={() => detailsShown.choose(!shown)}>
+            {detailsText.title}
+        </Button>
+    );
+}
+
 interface HeaderProps {
     loaded: Loaded;
     onExport: (() => void) | null; // null: not offered
@@ -200,6 +210,7 @@ export function Header({ loaded, onExport, onCompare = null, onShare = null }: H
                         {shareText.button}
                     </Button>
                 )}
+                {recording.state !== 'trashed' && <DetailsButton />}
                 <Menu items={actions} kind="plain" label={recordingText.actions} />
             </div>
             {purging && (

@@ -11,10 +11,12 @@ import { recordingText } from '../../text/recording';
 import { boundsOf, fromSeconds, toSeconds } from '../../recording_time';
 import { reachable } from '../../server_state';
 import { linkKey } from '../../shared_link';
+import { useStore } from '../../store';
 import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import { Button, EmptyState, Failed, Spinner } from '../../ui';
 import { Details } from './details';
+import { detailsShown } from './remembered';
 import { derives, useEvents } from './event_store';
 import { useGrowing } from './growing';
 import { useKeys } from './keys';
@@ -146,6 +148,7 @@ function FullRecording({
     const lanes = useLanes(second.recording);
     const [choosing, setChoosing] = useState(false);
     const events = useEvents(recording.id, derives(topics));
+    const details = useStore(detailsShown);
     const [exporting, setExporting] = useState(false);
     const [sharing, setSharing] = useState(false);
     const step = useMemo(() => frameSteps(recording, topics, own), [own, recording]);
@@ -165,8 +168,10 @@ function FullRecording({
         startPair(other);
     };
     const below = pair && {
-        names: <LaneNames pair={pair} lanes={lanes.lanes} />,
-        lanes: (view: Range, width: number) => <PairLanes pair={pair} lanes={lanes} view={view} width={width} />,
+        names: (open: boolean) => <LaneNames pair={pair} lanes={open ? lanes.lanes : []} />,
+        lanes: (view: Range, width: number, open: boolean) => (
+            <PairLanes pair={pair} lanes={open ? lanes : { ...lanes, lanes: [] }} view={view} width={width} />
+        ),
     };
     return (
         <div class="recording">
@@ -176,7 +181,7 @@ function FullRecording({
                 onCompare={pair || recording.messages === 0 || linkKey ? null : () => setChoosing(true)}
                 onShare={linkKey ? null : () => setSharing(true)}
             />
-            <div class="recording-main">
+            <div class={`recording-main ${details ? '' : 'recording-without-details'}`}>
                 <div class="recording-content">
                     {recording.messages > 0 && (
                         <Timeline
@@ -194,7 +199,9 @@ function FullRecording({
                         <PanelsBar sources={sources} />
                     </div>
                     {recording.messages === 0 && <EmptyState {...emptyText(recording.state)} />}
-                    <Panels sources={sources} />
+                    <div class="panels-area">
+                        <Panels sources={sources} />
+                    </div>
                 </div>
                 <Details loaded={loaded} playback={own} events={events} />
             </div>
