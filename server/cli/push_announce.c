@@ -14,6 +14,7 @@
 #include "index/index.h"
 
 static const int64_t ASK_NS = 5000000000;
+static const char GONE[] = "the file is no longer on this robot";
 enum { ANSWER_NOT_FOUND = 404, ANSWER_NO_METHOD = 405, ANSWER_CONFLICT = 409 };
 
 const struct push_unit *push_announce_next(const struct push_agent *a, const struct push_units *units) {
@@ -204,6 +205,20 @@ static bool is_of(const struct push_item *item, const char *recording) {
     return item->there && item->told_id[0] && strcmp(item->told_id, recording) == 0;
 }
 
+static bool is_told_of(const struct push_units *units) {
+    bool told = true;
+    for (size_t i = 0; i < units->n && told; i++) {
+        const struct push_item *main = units->items[i].main;
+        told = !main->there || push_item_is_done(main) || push_print_is(&main->told, &main->print);
+    }
+    return told;
+}
+
+/* Whether every file was announced: an agent that was ended may have announced one without noting it. */
+static bool is_settled(const struct push_agent *a) {
+    return !a->waiting && !a->dirty && is_told_of(&a->units) && is_told_of(&a->found);
+}
+
 static void take_wanted(struct push_agent *a, const json_t *fetch) {
     const char *recording = json_string_value(json_object_get(fetch, "recording")),
                *start = json_string_value(json_object_get(fetch, "start_ns")),
@@ -221,9 +236,9 @@ static void take_wanted(struct push_agent *a, const json_t *fetch) {
             item->retry_ns = 0;
         }
     }
-    if (!any) {
-        push_cut_answer(a, id, NULL, "the file is no longer on this robot");
-    } else if (start && end && a->n_cuts < PUSH_CUTS_MAX) {
+    if (!any && is_settled(a)) {
+        push_cut_answer(a, id, NULL, GONE);
+    } else if (any && start && end && a->n_cuts < PUSH_CUTS_MAX) {
         struct push_cut *cut = &a->cuts[a->n_cuts++];
         *cut = (struct push_cut){.id = id, .start_ns = strtoll(start, NULL, 10), .end_ns = strtoll(end, NULL, 10)};
         snprintf(cut->recording, sizeof cut->recording, "%s", recording);
@@ -268,7 +283,7 @@ void push_announce_failed(struct push_agent *a, const struct push_item *item, co
     json_array_foreach(json_object_get(list, "items"), i, fetch) {
         const char *recording = json_string_value(json_object_get(fetch, "recording"));
         if (recording && strcmp(recording, item->told_id) == 0 && json_is_null(json_object_get(fetch, "start_ns"))) {
-            push_cut_answer(a, json_integer_value(json_object_get(fetch, "id")), NULL, why->text);
+            push_cut_answer(a, json_integer_value(json_object_get(fetch, "id")), NULL, item->there ? why->text : GONE);
         }
     }
 }

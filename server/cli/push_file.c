@@ -390,11 +390,14 @@ static enum step send_rest(struct push *p, struct reel_error *err) {
     if (sent != STEP_NEXT) {
         return sent;
     }
-    if (p->answer.status != 204 && p->answer.status != 200) {
+    if (p->answer.status == 409 && p->answer.offset >= 0) { /* no conflict of names: what an earlier request sent
+                                                               arrives */
         push_http_refused(&p->answer, err);
-        return push_http_is_transient(p->answer.status) || (p->answer.status == 409 && p->answer.offset >= 0)
-                   ? STEP_RETRY
-                   : STEP_FAILED;
+        err->code = REEL_IO;
+        return STEP_RETRY;
+    }
+    if (p->answer.status != 204 && p->answer.status != 200) {
+        return push_file_refused(&p->answer, err);
     }
     strcpy(p->recording, p->answer.content_location);
     return STEP_NEXT;

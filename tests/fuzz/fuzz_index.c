@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "fuzz_memory_file.h"
 #include "fuzz_scan.h"
-#include "index/index.h"
+#include "index/foreign.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -117,6 +117,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint32_t rows = 0;
     seal_segments(index, bytes_of(pack, size));
     reel_index_verify(index, &err);
+    err = (struct reel_error){0};
+    fuzz_expect(index_check_foreign(index, &err) == (err.code == REEL_OK), "what is refused says why", &err);
     read_segments(index);
     reel_index_chunks(index, chunk_seen, &rows, &err);
     AUTO(reel_recording_free) struct reel_recording *recording = open_recording(index);
