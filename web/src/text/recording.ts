@@ -117,3 +117,18 @@ export const pairText = {
     end: 'Close the second recording',
     merged: 'Both, merged by time',
 };
+
+/** Of a recording whose file is still on a robot. */
+export const announcedText = {
+    title: (robot: string) => `The file is still on ${robot}`,
+    help: 'Its topics, times and findings are known. Ask for the file to see its messages: the robot sends it before others. Select a range on the timeline to ask for a part of it.',
+    helpReader: 'Its topics, times and findings are known. Who may edit can ask the robot for the file.',
+    get: 'Get it',
+    getRange: 'Get the selected range',
+    sent: (robot: string) => `${robot} is asked for it`,
+    whole: 'The file',
+    part: (from: string, to: string) => `From ${from} to ${to}`,
+    asked: (author: string, time: string) => `asked for by ${author}, ${time}`,
+    waiting: 'waiting for the robot',
+    done: 'has arrived',
+};

@@ -111,7 +111,9 @@ export function ImagePanel(props: PanelProps) {
     const area = useRef<HTMLDivElement>(null);
     const canvas = useRef<HTMLCanvasElement>(null);
     const facts = useRef<HTMLOutputElement>(null);
-    const { view, zoomBy, fit, handlers } = useView(area);
+    const { view, zoomBy, fit, handlers } = useView(area, canvas, rotate, settings.view, (to) =>
+        onSettings({ view: to }),
+    );
     const lay = () =>
         canvas.current && area.current && place(canvas.current, area.current, canvas.current, rotate, view);
     const width = useAreaWidth(area, lay);
