@@ -4,6 +4,7 @@ import base64
 import json
 import struct
 import unittest
+import urllib.parse
 
 import msgpack
 import websockets
@@ -111,6 +112,28 @@ class Rights(unittest.TestCase):
             except websockets.ConnectionClosed as e:
                 return e.rcvd.code
         self.assertEqual(converse(server, '/ws/recordings/%s?paused=true' % recording, until_closed, client=Viewer, subprotocols=[SDK]), 1008)
+
+    def test_a_viewer_link_follows_a_live_recording(self):
+        server = Server(None, '--viewer', 'https://viewer.example/')
+        self.addCleanup(server.stop)
+        root = {'Authorization': 'Bearer ' + create_token(server, 'admin', 'root')}
+        live = server.request('POST', API + '/recordings?live=true&name=run', headers=root).json()
+        rows = json.dumps(row('/x', 1))
+        self.assertEqual(server.request('POST', '%s/recordings/%s/messages' % (API, live['id']), rows, root).status, 200)
+        links = server.request('GET', '%s/recordings/%s' % (API, live['id']), headers=root).json()['links']
+        asked = urllib.parse.parse_qs(urllib.parse.urlsplit(links['viewer']).query)
+        self.assertEqual((asked['ds'], asked['ds.url']), (['foxglove-websocket'], [links['websocket']]))
+        base = 'ws' + server.base[len('http'):]
+        self.assertTrue(links['websocket'].startswith(base + '/ws/recordings/%s?follow=true&' % live['id']), links)  # signed
+
+        async def followed(viewer):
+            await viewer.subscribe('/x')
+            await viewer.until(lambda: viewer.messages)
+        path = links['websocket'][len(base):]
+        converse(server, path, followed, {'Origin': 'https://viewer.example'}, client=Viewer, subprotocols=[SDK])
+        with self.assertRaises(websockets.InvalidStatusCode) as refused:
+            converse(server, path.replace('follow=true', 'follow=false'), followed, client=Viewer, subprotocols=[SDK])
+        self.assertEqual(refused.exception.status_code, 401)
 
     def test_a_link_opens_its_recording(self):
         server = Server()
