@@ -494,7 +494,12 @@ export const tests = {
         }
     },
     async offers_viewers_of_live_recordings_and_molecules() {
-        const other = await Server.start('--viewer', 'https://viewer.example/', '--viewer-mol', 'https://mol.example/v/');
+        const other = await Server.start(
+            '--viewer',
+            'https://viewer.example/',
+            '--viewer-mol',
+            'https://mol.example/v/',
+        );
         const menu = async (page, item) => {
             await page.getByRole('button', { name: 'More actions' }).click();
             await page.getByRole('menuitem', { name: item }).click();
@@ -511,7 +516,10 @@ export const tests = {
                     await page.getByText('Copied').waitFor();
                     const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
                     assert.equal(link.searchParams.get('ds'), 'foxglove-websocket');
-                    assert.match(link.searchParams.get('ds.url'), new RegExp(`^ws://.*/ws/recordings/${live.id}\\?follow=true`));
+                    assert.match(
+                        link.searchParams.get('ds.url'),
+                        new RegExp(`^ws://.*/ws/recordings/${live.id}\\?follow=true`),
+                    );
                 },
             );
             const molecule = made.find((r) => r.format === 'nanover');
@@ -519,7 +527,9 @@ export const tests = {
                 await page.context().route('https://mol.example/**', (route) => route.fulfill({ body: 'Mol*' }));
                 const opened = page.context().waitForEvent('page');
                 await menu(page, 'Open in Mol*');
-                const link = new URL((await opened).url());
+                const tab = await opened;
+                await tab.waitForURL('https://mol.example/**');
+                const link = new URL(tab.url());
                 assert.match(link.searchParams.get('structure-url'), /\/as\/.*\.pdb/);
                 assert.equal(link.searchParams.get('structure-url-format'), 'pdb');
             });
