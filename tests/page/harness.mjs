@@ -197,8 +197,8 @@ export const SIZES = {
 const spare = [];
 
 /** A page in a browser context of its own, new or as good as new. */
-async function takePage(server, size, theme, { own, ...options }) {
-    const again = !own && Object.keys(options).length === 0;
+async function takePage(server, size, theme, { own, first, ...options }) {
+    const again = !own && !first && Object.keys(options).length === 0;
     const at = again ? spare.findIndex((page) => page.base === server.base) : -1;
     if (at >= 0) {
         const [page] = spare.splice(at, 1);
@@ -212,6 +212,14 @@ async function takePage(server, size, theme, { own, ...options }) {
     context.setDefaultTimeout(TIMEOUT_MS);
     const page = await context.newPage();
     Object.assign(page, { base: server.base, again });
+    if (!first) {
+        // as for somebody who has opened all lanes of the timeline, and the details
+        await page.addInitScript(() => {
+            if (location.protocol === 'http:') {
+                ['reel.timeline', 'reel.details'].forEach((key) => (localStorage[key] ??= 'yes'));
+            }
+        });
+    }
     await page.addInitScript(() =>
         document.addEventListener('securitypolicyviolation', (event) =>
             console.error(
@@ -236,7 +244,8 @@ async function putBack(page) {
 
 /**
  * Opens a page. Unexpected errors are collected in `page.errors`; `allow`: expected console errors. With other options
- * the page is new: `own` is one without a further meaning, for a test that changes what closing does not undo.
+ * the page is new: `own` is one without a further meaning, for a test that changes what closing does not undo; `first`:
+ * the browser has not been here before.
  */
 export async function openPage(
     server,

@@ -148,7 +148,8 @@ export const libraryText = {
         add: 'Tags to set',
         remove: 'Tags to remove',
         removeHelp: 'Keys, separated by spaces.',
-        nothing: 'Enter a tag to set or to remove.',
+        previewFirst: 'Enter what to change, then preview it.',
+        nothingChanges: 'Nothing would change.',
         collection: 'Collection',
         collectionHelp: 'Leave empty to keep the collections.',
         newName: 'Name',
@@ -209,7 +210,6 @@ export const libraryText = {
         string,
         string
     >,
-    inTags: 'Tags with these words:',
     inEvents: 'Events with these words',
     meant: 'Did you mean:',
     trash: 'Trash',

@@ -5,7 +5,6 @@ import { go, href, setQuery, useAddress } from '../../address';
 import { onChange } from '../../api';
 import { useRole } from '../../service';
 import { useStore } from '../../store';
-import { useRequest } from '../../use_request';
 import { libraryText } from '../../text/library';
 import type { Recording } from '../../types';
 import { Button, Confirm, EmptyState, Failed, lazy, Menu, Select, Spinner, VirtualTable, type Sort } from '../../ui';
@@ -21,7 +20,6 @@ import { mistake, mistakeOf } from './mistakes';
 import { Peek, movePeek, peeked } from './preview';
 import { Previews } from './previews';
 import { RecordingList } from './recording_list';
-import { taggedWith } from './suggest';
 import { meantBy } from './value_query';
 import { selectColumn, useSelection, type Selecting } from './selection';
 
@@ -29,7 +27,6 @@ const t = libraryText;
 const REFRESH_AFTER_MS = 400;
 const RECOUNT_AFTER_MS = 3000; // filters and histogram: expensive, and not urgent
 const NEWEST = '-created';
-const TAGS_SHOWN = 5;
 const Found = lazy(() => import('./found'));
 
 /** The list for a search, kept up to date; `refreshCount` increases when counts must be reloaded. */
@@ -92,33 +89,13 @@ function useCurrentRow(row: string | null) {
     return { current, move, keep };
 }
 
-/** Where else the words of a search are that is in no recording's name, topic or type: in tags and events. */
-function Elsewhere({ q }: { q: string }) {
+/** The tags of events are not searched with recordings, but in the list of events. */
+function InEvents({ q }: { q: string }) {
     const words = termsOf(q).filter((term) => term.key === null && !term.not);
-    const tags = useRequest(
-        (signal) =>
-            Promise.all(words.map(({ values }) => taggedWith(values[0] ?? '', signal))).then((all) => all.flat()),
-        [q],
-    );
-    if (words.length === 0) {
-        return null;
-    }
-    return (
-        <>
-            {tags.value && tags.value.length > 0 && (
-                <p>
-                    {t.inTags}{' '}
-                    {tags.value.slice(0, TAGS_SHOWN).map(({ label, note }) => (
-                        <span key={label} class="library-elsewhere">
-                            <a href={href('', { q: label })}>{label}</a> <span class="muted small">{note}</span>
-                        </span>
-                    ))}
-                </p>
-            )}
-            <p>
-                <a href={href('events', { q: words.map(({ values }) => values[0]).join(' ') })}>{t.inEvents}</a>
-            </p>
-        </>
+    return words.length === 0 ? null : (
+        <p>
+            <a href={href('events', { q: words.map(({ values }) => values[0]).join(' ') })}>{t.inEvents}</a>
+        </p>
     );
 }
 
@@ -136,7 +113,7 @@ function Empty({ q, start, end, sort }: { q: string; start: string | null; end: 
                         {t.meant} <a href={href('', { q: meant, start, end, sort })}>{meant}</a>
                     </p>
                 )}
-                <Elsewhere q={q} />
+                <InEvents q={q} />
                 <Button kind="main" onClick={() => setQuery({ q: null, start: null, end: null, row: null, sort })}>
                     {t.showAll}
                 </Button>
@@ -297,10 +274,15 @@ function List({
     const mayEdit = useRole('edit');
     const states = rows.hasStates;
     const off = useStore(hiddenColumns);
-    const [, draw] = useState(0);
+    const [drawn, draw] = useState(0);
     const previews = useMemo(() => new Previews(() => draw((n) => n + 1)), []);
     useEffect(() => () => previews.stop(), []);
     const shape = useMemo(() => columnsFor(width, states, off, previews), [width, states, off]);
+    const { ids, search } = selecting;
+    const columns = useMemo(
+        () => [selectColumn(selecting), ...shape.columns],
+        [rows, ids, search, shape, drawn], // previews are drawn when they are there
+    );
     useEffect(() => columnsWithoutRoom.set(shape.noRoom), [shape]);
     const seen = useRef<[number, number]>([0, 0]);
     const showPreviews = () => {
@@ -341,7 +323,7 @@ function List({
         <div class="library-list" ref={ref}>
             <VirtualTable
                 label={t.list}
-                columns={[selectColumn(selecting), ...shape.columns]}
+                columns={columns}
                 rowHeight={shape.rowHeight}
                 count={rows.total ?? 0}
                 rowAt={(index) => rows.at(index)}

@@ -17,8 +17,10 @@ import { Badge, Button, Confirm, Field, Menu, type MenuItem } from '../../ui';
 import { quoted } from '../library/query';
 import { change, useDraft, type Loaded } from './annotations';
 import { exportPath, subjectOf } from './export_plan';
+import { detailsShown } from './remembered';
 
 const UNREADABLE = ['failed', 'missing', 'changed'];
+const CALM = ['scanning', 'recording', 'announced']; // nothing is wrong
 
 function Name(loaded: Loaded) {
     const { recording } = loaded;
@@ -65,10 +67,7 @@ function State({ recording }: { recording: Recording }) {
     return (
         <>
             {recording.state !== 'ready' && (
-                <Badge
-                    kind={recording.state === 'scanning' || recording.state === 'recording' ? 'accent' : 'bad'}
-                    title={text.stateHelp[recording.state]}
-                >
+                <Badge kind={CALM.includes(recording.state) ? 'accent' : 'bad'} title={text.stateHelp[recording.state]}>
                     {text.state[recording.state]}
                 </Badge>
             )}
@@ -124,14 +123,22 @@ function useActions({ recording, reload }: Loaded, confirmPurge: () => void): Me
         const ends: MenuItem[] = mayAppend ? [{ label: recordingText.finish, icon: 'check', run: finish }] : [];
         return linkKey ? ends : [...inViewers(recording), ...ends];
     }
-    const actions: MenuItem[] = [
-        { label: recordingText.original, icon: 'download', run: () => void download(original).catch(showError) },
-    ];
+    const announced = recording.state === 'announced';
+    const actions: MenuItem[] = [];
+    if (!announced) {
+        actions.push({
+            label: recordingText.original,
+            icon: 'download',
+            run: () => void download(original).catch(showError),
+        });
+    }
     if (linkKey) {
         return actions;
     }
-    actions.push({ label: recordingText.link, icon: 'link', run: () => void copyText(link()) });
-    if (mayEdit) {
+    if (!announced) {
+        actions.push({ label: recordingText.link, icon: 'link', run: () => void copyText(link()) });
+    }
+    if (mayEdit && !announced) {
         actions.push({
             label: recordingText.rescan,
             icon: 'search',
@@ -158,6 +165,15 @@ function useActions({ recording, reload }: Loaded, confirmPurge: () => void): Me
         });
     }
     return actions;
+}
+
+function DetailsButton() {
+    const shown = useStore(detailsShown);
+    return (
+        <Button class="recording-details" pressed={shown} onClick={() => detailsShown.choose(!shown)}>
+            {detailsText.title}
+        </Button>
+    );
 }
 
 interface HeaderProps {
@@ -212,6 +228,7 @@ export function Header({ loaded, onExport, onCompare = null, onShare = null }: H
                         {shareText.button}
                     </Button>
                 )}
+                {recording.state !== 'trashed' && <DetailsButton />}
                 <Menu items={actions} kind="plain" label={recordingText.actions} />
             </div>
             {purging && (

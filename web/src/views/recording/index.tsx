@@ -11,10 +11,13 @@ import { recordingText } from '../../text/recording';
 import { boundsOf, fromSeconds, toSeconds } from '../../recording_time';
 import { reachable } from '../../server_state';
 import { linkKey } from '../../shared_link';
+import { useStore } from '../../store';
 import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import { Button, EmptyState, Failed, Spinner } from '../../ui';
+import { Announced } from './announced';
 import { Details } from './details';
+import { detailsShown } from './remembered';
 import { derives, useEvents } from './event_store';
 import { useGrowing } from './growing';
 import { useKeys } from './keys';
@@ -133,6 +136,7 @@ function FullRecording({
 }) {
     const { recording } = loaded;
     const topics = recording.topics ?? [];
+    const announced = recording.state === 'announced';
     const pair = usePair(recording, second.recording);
     const bounds = unionOf(recording, pair);
     const playback = useRecordingPlayback(recording, opening, bounds);
@@ -145,7 +149,8 @@ function FullRecording({
     const own = sources[0]!.playback;
     const lanes = useLanes(second.recording);
     const [choosing, setChoosing] = useState(false);
-    const events = useEvents(recording.id, derives(topics));
+    const events = useEvents(recording.id, !announced && derives(topics));
+    const details = useStore(detailsShown);
     const [exporting, setExporting] = useState(false);
     const [sharing, setSharing] = useState(false);
     const step = useMemo(() => frameSteps(recording, topics, own), [own, recording]);
@@ -165,18 +170,20 @@ function FullRecording({
         startPair(other);
     };
     const below = pair && {
-        names: <LaneNames pair={pair} lanes={lanes.lanes} />,
-        lanes: (view: Range, width: number) => <PairLanes pair={pair} lanes={lanes} view={view} width={width} />,
+        names: (open: boolean) => <LaneNames pair={pair} lanes={open ? lanes.lanes : []} />,
+        lanes: (view: Range, width: number, open: boolean) => (
+            <PairLanes pair={pair} lanes={open ? lanes : { ...lanes, lanes: [] }} view={view} width={width} />
+        ),
     };
     return (
         <div class="recording">
             <Header
                 loaded={loaded}
-                onExport={() => setExporting(true)}
-                onCompare={pair || recording.messages === 0 || linkKey ? null : () => setChoosing(true)}
-                onShare={linkKey ? null : () => setSharing(true)}
+                onExport={announced ? null : () => setExporting(true)}
+                onCompare={announced || pair || recording.messages === 0 || linkKey ? null : () => setChoosing(true)}
+                onShare={announced || linkKey ? null : () => setSharing(true)}
             />
-            <div class="recording-main">
+            <div class={`recording-main ${details ? '' : 'recording-without-details'}`}>
                 <div class="recording-content">
                     {recording.messages > 0 && (
                         <Timeline
@@ -189,12 +196,16 @@ function FullRecording({
                     )}
                     {pair && <PairBar pair={pair} source={sources[0]!} />}
                     {second.error !== null && <PairFailed error={second.error} source={sources[0]!} />}
-                    <div class="recording-bar">
-                        {recording.messages > 0 && <Player recording={recording} playback={playback} step={step} />}
-                        <PanelsBar sources={sources} />
+                    {!announced && (
+                        <div class="recording-bar">
+                            {recording.messages > 0 && <Player recording={recording} playback={playback} step={step} />}
+                            <PanelsBar sources={sources} />
+                        </div>
+                    )}
+                    {!announced && recording.messages === 0 && <EmptyState {...emptyText(recording.state)} />}
+                    <div class="panels-area">
+                        {announced ? <Announced loaded={loaded} playback={own} /> : <Panels sources={sources} />}
                     </div>
-                    {recording.messages === 0 && <EmptyState {...emptyText(recording.state)} />}
-                    <Panels sources={sources} />
                 </div>
                 <Details loaded={loaded} playback={own} events={events} />
             </div>

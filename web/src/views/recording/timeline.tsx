@@ -18,6 +18,8 @@ import { EventLaneField, EventLaneName } from './timeline_events';
 import { Losses } from './timeline_losses';
 import { RowNames, useLaneRows } from './timeline_names';
 import { usePointer } from './timeline_pointer';
+import { timelineHeight, timelineOpen } from './remembered';
+import { AllTopics, SizeBar } from './timeline_size';
 import { useEventLane } from './use_event_lane';
 
 const SHORTEST_NS = 10_000; // of a zoomed view
@@ -194,6 +196,7 @@ function Corner({ playback, zoom }: { playback: Playback; zoom: Zoom }) {
     const range = usePlaybackPart(playback, (state) => state.range);
     return (
         <div class="timeline-corner">
+            <AllTopics />
             {range && (
                 <>
                     <Button kind="quiet" icon="full" label={timelineText.zoom} onClick={() => zoom.zoomTo(range)} />
@@ -218,8 +221,8 @@ function Corner({ playback, zoom }: { playback: Playback; zoom: Zoom }) {
 
 /** What comes below the lanes: those of a second recording. */
 interface Below {
-    names: ComponentChildren;
-    lanes: (view: Range, width: number) => ComponentChildren;
+    names: (open: boolean) => ComponentChildren;
+    lanes: (view: Range, width: number, open: boolean) => ComponentChildren;
 }
 
 export function Timeline({
@@ -235,38 +238,49 @@ export function Timeline({
     events: RecordingEvents;
     below: Below | null;
 }) {
+    const root = useRef<HTMLElement>(null);
     const field = useRef<HTMLDivElement>(null);
+    const open = useStore(timelineOpen);
+    const height = useStore(timelineHeight);
     const width = useWidth(field);
     const zoom = useZoom(playback);
     const { view } = zoom;
-    const lanes = useLaneRows(recording, view, zoom.zoomed);
+    const lanes = useLaneRows(recording, view, zoom.zoomed, open);
     const pointer = usePointer(playback, view, width);
-    const lane = useEventLane({ recording, topics, playback, events, view, width, zoomTo: zoom.zoomTo });
+    const lane = useEventLane({ recording, topics, playback, events, view, width, open, zoomTo: zoom.zoomTo });
     useGestures(field, {
         zoom: (factor, x) => zoom.zoomBy(factor, x / Math.max(width, 1)),
         pan: (dx) => zoom.panBy(-dx / Math.max(width, 1)),
         pinchStart: () => (pointer.cancel(), lane.cancel()),
     });
     return (
-        <section class="timeline" aria-label={timelineText.title}>
-            <div class="timeline-names">
-                <Corner playback={playback} zoom={zoom} />
-                {lane.visible && <EventLaneName lane={lane} />}
-                <RowNames lanes={lanes} />
-                {below?.names}
-            </div>
-            <div class="timeline-field" ref={field} {...pointer.handlers}>
-                <Slider recording={recording} playback={playback} zoom={zoom} />
-                <Ruler recording={recording} view={view} width={width} />
-                {lane.visible && <EventLaneField lane={lane} />}
-                {lanes.filtered && <div class="timeline-filter-room" />}
-                <Lanes lanes={lanes.lanes} view={view} width={width} row={lanes.height} />
-                <Losses recording={recording} view={view} width={width} />
-                {below?.lanes(view, width)}
-                <Playhead playback={playback} view={view} width={width} />
-                {lanes.loading && <Spinner />}
-            </div>
-            {lanes.error !== null && <Failed error={lanes.error} retry={lanes.reload} />}
-        </section>
+        <>
+            <section
+                class="timeline"
+                ref={root}
+                aria-label={timelineText.title}
+                style={{ maxHeight: open ? `${height}px` : undefined }}
+            >
+                <div class="timeline-names">
+                    <Corner playback={playback} zoom={zoom} />
+                    {lane.visible && <EventLaneName lane={lane} />}
+                    <RowNames lanes={lanes} />
+                    {below?.names(open)}
+                </div>
+                <div class="timeline-field" ref={field} {...pointer.handlers}>
+                    <Slider recording={recording} playback={playback} zoom={zoom} />
+                    <Ruler recording={recording} view={view} width={width} />
+                    {lane.visible && <EventLaneField lane={lane} />}
+                    {lanes.filtered && <div class="timeline-filter-room" />}
+                    <Lanes lanes={lanes.lanes} view={view} width={width} row={lanes.height} />
+                    <Losses recording={recording} view={view} width={width} />
+                    {below?.lanes(view, width, open)}
+                    <Playhead playback={playback} view={view} width={width} />
+                    {lanes.loading && <Spinner />}
+                </div>
+                {lanes.error !== null && <Failed error={lanes.error} retry={lanes.reload} />}
+            </section>
+            <SizeBar timeline={root} />
+        </>
     );
 }

@@ -7,7 +7,7 @@ import type { Recording } from '../../types';
 import { Icon } from '../../ui';
 import { useRequest } from '../../use_request';
 import { LANE_HEIGHT, lanesOf, refined, type Lane } from './timeline_lanes';
-import { FEW, nameParts, rowsOf, type Row } from './timeline_rows';
+import { FEW, joined, nameParts, rowsOf, type Row } from './timeline_rows';
 
 const SETTLED_MS = 150; // a view that stays so long is refined
 const INDENT_PX = 10;
@@ -23,7 +23,8 @@ function useSettled(range: Range | null): Range | null {
     return settled;
 }
 
-export function useLaneRows(recording: Recording, view: Range, zoomed: boolean) {
+/** `open`: a row for each topic or group; else one for all. */
+export function useLaneRows(recording: Recording, view: Range, zoomed: boolean, open: boolean) {
     const { id, messages } = recording;
     const whole = useRequest((signal) => lanesOf(id, signal), [id, messages]);
     const part = useSettled(zoomed ? view : null);
@@ -32,20 +33,27 @@ export function useLaneRows(recording: Recording, view: Range, zoomed: boolean) 
         [id, messages, part?.start, part?.end],
     );
     const [filter, setFilter] = useState('');
-    const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+    const [groups, setGroups] = useState<ReadonlySet<string>>(new Set()); // that are open
     const all = useMemo(
         () => (fine.value ? refined(whole.value ?? [], fine.value.lanes, fine.value.part) : (whole.value ?? [])),
         [whole.value, fine.value],
     );
-    const rows = useMemo(() => rowsOf(all, filter, open), [all, filter, open]);
-    const lanes = useMemo(() => rows.map((row) => row.lane), [rows]);
+    const rows = useMemo(() => (open ? rowsOf(all, filter, groups) : []), [all, filter, groups, open]);
+    const lanes = useMemo(
+        () => (open ? rows.map((row) => row.lane) : all.length > 0 ? [joined('', all)] : []),
+        [rows, all, open],
+    );
     const toggle = (path: string) =>
-        setOpen((before) => new Set(before.has(path) ? [...before].filter((one) => one !== path) : [...before, path]));
+        setGroups(
+            (before) => new Set(before.has(path) ? [...before].filter((one) => one !== path) : [...before, path]),
+        );
     return {
         rows,
         lanes,
+        topics: all.length,
+        open,
         height: rows.some(({ group }) => group) ? GROUP_HEIGHT : LANE_HEIGHT,
-        filtered: (whole.value?.length ?? 0) > FEW,
+        filtered: open && (whole.value?.length ?? 0) > FEW,
         filter,
         setFilter,
         toggle,
@@ -118,6 +126,9 @@ function RowName({
 
 export function RowNames({ lanes }: { lanes: LaneRows }) {
     const names = lanes.rows.map((row) => row.name);
+    if (!lanes.open) {
+        return <div class="timeline-name">{timelineText.all(lanes.topics)}</div>;
+    }
     return (
         <>
             {lanes.filtered && (

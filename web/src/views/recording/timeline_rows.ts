@@ -26,7 +26,7 @@ function byPart(lanes: readonly Lane[], prefix: string): Map<string, Lane[]> {
 }
 
 /** When any of them has messages. */
-function joined(path: string, lanes: readonly Lane[]): Lane {
+export function joined(path: string, lanes: readonly Lane[]): Lane {
     const spans: Lane['spans'] = [];
     for (const span of lanes.flatMap((lane) => lane.spans).sort((a, b) => (a.start < b.start ? -1 : 1))) {
         const last = spans.at(-1);

@@ -41,17 +41,18 @@ interface Props {
     events: RecordingEvents;
     view: Range;
     width: number;
+    open: boolean; // more than one row
     zoomTo: (range: Range) => void;
 }
 
-export function useEventLane({ recording, topics, playback, events, view, width, zoomTo }: Props) {
+export function useEventLane({ recording, topics, playback, events, view, width, open, zoomTo }: Props) {
     const mayEdit = useRole('edit');
     const { items } = useStore(events);
     const [draft, setDraft] = useState<Draft | null>(null);
     const [naming, setNaming] = useState<Naming | null>(null);
     const [active, setActive] = useState<string | null>(null); // the event that keys act on
     const root = useRef<HTMLDivElement>(null);
-    const rows = useMemo(() => rowsOf(items), [items]);
+    const rows = useMemo(() => (open ? rowsOf(items) : 1), [items, open]);
     const marks = useMemo(
         () =>
             draft?.id
@@ -157,7 +158,7 @@ export function useEventLane({ recording, topics, playback, events, view, width,
         root,
         recording,
         mayEdit,
-        visible: mayEdit || items.length > 0,
+        visible: items.length > 0 || fresh !== null || (mayEdit && open),
         rows,
         width,
         placed,

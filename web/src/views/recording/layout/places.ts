@@ -21,7 +21,7 @@ export interface Separator {
 export const GAP = 8; // px between panels
 const NARROWEST = 280; // px: the least width of a panel
 const LOWEST = 120; // px: the least height that a panel can be given
-const HEIGHT = 260; // px: of a panel below which the view scrolls
+const HEIGHT = 160; // px: of a panel below which the view scrolls
 const STACKED = 340; // px: of a panel in a row that became a column
 
 /** `total` divided by the shares, no part less than its least size. */
