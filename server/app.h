@@ -18,6 +18,7 @@ struct locks;
 struct log_queue;
 struct definitions;
 struct derived_cache;
+struct known_datasets;
 struct peers;
 struct plays;
 struct recordings;
@@ -40,6 +41,7 @@ struct app {
     struct watches *watches;       /* imports/watch.h; while it serves */
     struct plays *plays;           /* api/contents/plays.h: running playbacks */
     struct derived_cache *derived; /* work/derived_cache.h: plans of conversions and columns of series, bounded */
+    struct known_datasets *known;  /* datasets/known.h */
     struct reel_cache *cache;
     struct reel_threads *threads;     /* that large exports are rendered on */
     struct access *access;            /* access/access.h: tokens, signed links, audit; while it serves */

@@ -15,6 +15,7 @@
 #include "catalog/location.h"
 #include "catalog/locks.h"
 #include "catalog/objects.h"
+#include "datasets/known.h"
 #include "definitions/set.h"
 #include "events/feed.h"
 #include "events/webhooks.h"
@@ -170,8 +171,8 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
               (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->live = live_new(app, err)) &&
               (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
               (app->sessions = sessions_open(app, err)) && (app->plays = plays_new(err)) &&
-              (app->derived = open_derived(app, err)) && (app->threads = open_threads(config, err)) &&
-              settings_save(app, err);
+              (app->derived = open_derived(app, err)) && (app->known = known_datasets_new(err)) &&
+              (app->threads = open_threads(config, err)) && settings_save(app, err);
     if (ok) {
         jobs_start(app->jobs);
         ok = ingest_resume(app, err);
@@ -299,6 +300,7 @@ void app_close(struct app *app) {
     feed_free(app->feed); /* no thread uses it any more */
     definitions_free(app->definitions);
     derived_cache_free(app->derived);
+    known_datasets_free(app->known);
     reel_threads_free(app->threads);
     plays_free(app->plays);
     recordings_free(app->recordings);

@@ -51,6 +51,18 @@ FROM (SELECT collection, name, notes, events, (SELECT count(*) FROM notes AS x W
     FROM recordings AS r) AS r
 WHERE notes <> n OR events <> e;
 
+-- name: check_titles
+-- scan: e: on request only (fsck); scan: t: as e; scan: v: as e
+SELECT 'of the event title ' || title || ' the catalog counts ' || sum(kept) || ' events of a recording; there are ' || sum(n)
+FROM (
+    SELECT t.recording, l.name AS title, t.events AS kept, 0 AS n FROM event_titles AS t CROSS JOIN labels AS l ON l.id = t.label
+    UNION ALL SELECT recording, title, 0, count(*) FROM events AS e GROUP BY recording, title
+) AS found
+GROUP BY recording, title HAVING sum(kept) <> sum(n)
+UNION ALL
+SELECT 'the tag value ' || value || ' has no label' FROM tag_values AS v
+WHERE NOT EXISTS (SELECT 1 FROM labels AS l WHERE l.id = v.label AND l.kind = 3 AND l.name = v.value);
+
 -- name: check_search
 -- scan: r: on request only (fsck); scan: s: as r; scan: l: as r
 SELECT collection || '/' || name || ' is missing from the full-text index' FROM recordings AS r
@@ -108,6 +120,25 @@ UPDATE recordings SET notes = (SELECT count(*) FROM notes AS x WHERE x.recording
     events = (SELECT count(*) FROM events AS x WHERE x.recording = recordings.row)
 WHERE notes <> (SELECT count(*) FROM notes AS x WHERE x.recording = recordings.row)
     OR events <> (SELECT count(*) FROM events AS x WHERE x.recording = recordings.row);
+
+-- name: repair_titles_clear
+-- scan: event_titles: on request only (fsck)
+DELETE FROM event_titles;
+
+-- name: repair_title_labels
+-- scan: e: on request only (fsck); scan: v: as e
+INSERT INTO labels (kind, name) SELECT 4, title FROM events AS e UNION SELECT 3, value FROM tag_values AS v WHERE TRUE
+ON CONFLICT (kind, name) DO NOTHING;
+
+-- name: repair_titles
+-- scan: e: on request only (fsck)
+INSERT INTO event_titles (recording, label, events)
+SELECT e.recording, l.id, count(*) FROM events AS e CROSS JOIN labels AS l ON l.kind = 4 AND l.name = e.title
+GROUP BY e.recording, l.id;
+
+-- name: repair_tag_labels
+-- scan: tag_values: on request only (fsck)
+UPDATE tag_values SET label = (SELECT id FROM labels AS l WHERE l.kind = 3 AND l.name = tag_values.value);
 
 -- name: repair_search_rebuild
 INSERT INTO search (search) VALUES ('rebuild');

@@ -1,8 +1,8 @@
 -- name: label_insert
--- A label is its kind, a digit, and its name. Returns those that are new.
+-- A label is its kind, a digit, and its name.
 INSERT INTO labels (kind, name)
 SELECT CAST(substr(l.value, 1, 1) AS INTEGER), substr(l.value, 2) FROM {texts :labels} AS l WHERE TRUE
-ON CONFLICT (kind, name) DO NOTHING RETURNING CAST(kind AS TEXT) || name;
+ON CONFLICT (kind, name) DO NOTHING;
 
 -- name: label_link
 INSERT INTO label_set_labels (label_set, label)
@@ -15,9 +15,18 @@ SELECT id FROM label_sets WHERE digest = :digest;
 -- name: label_set_insert
 INSERT INTO label_sets (digest) VALUES (:digest) RETURNING id;
 
--- name: labels_deleted_clear
--- scan: labels_deleted: what this transaction deletes
-DELETE FROM labels_deleted;
+-- name: labels_changed
+-- As label_insert takes them; '' is one that has been deleted. scan: c: what this transaction has changed
+SELECT c.id, coalesce(CAST(l.kind AS TEXT) || l.name, '') FROM labels_changed AS c LEFT JOIN labels AS l ON l.id = c.id
+ORDER BY c.id LIMIT :limit;
+
+-- name: labels_changed_clear
+DELETE FROM labels_changed WHERE id <= :last;
+
+-- name: labels_missing
+-- Labels without a text. scan: l: on request only (fsck)
+INSERT INTO labels_changed SELECT id FROM labels AS l WHERE NOT EXISTS (SELECT 1 FROM label_search AS s WHERE s.rowid = l.id)
+ON CONFLICT (id) DO NOTHING;
 
 -- name: labels_between
 -- Distinct names of one kind in a range; the caller stops after a bounded number.

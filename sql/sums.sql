@@ -13,7 +13,8 @@ SELECT coalesce(sum(recordings), 0) FROM sums WHERE state <> 4;
 SELECT DISTINCT format FROM sums WHERE recordings > 0;
 
 -- name: quota_used
-SELECT coalesce(sum(recordings), 0), coalesce(sum(bytes), 0) FROM sums WHERE collection = :name AND state <> 4;
+-- Without what is announced: it counts when its file arrives.
+SELECT coalesce(sum(recordings), 0), coalesce(sum(bytes), 0) FROM sums WHERE collection = :name AND state NOT IN (4, 7);
 
 -- name: sums_names
 -- Formats (:kind 0) or states (1): a handful.

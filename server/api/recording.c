@@ -1,6 +1,7 @@
 /* See recording.h. */
 #include "api/recording.h"
 #include "access/access.h"
+#include "catalog/announced.h"
 
 #include "api/job_reply.h"
 #include "api/reserve.h"
@@ -9,6 +10,7 @@
 #include "peers/peers.h"
 #include "scans/open_recordings.h"
 #include "scans/references.h"
+#include "scans/scanning.h"
 
 static const int64_t PACK_WAIT_NS = 2000000000;
 
@@ -63,6 +65,15 @@ bool api_find_growing(struct http_request *r, struct api_recording *out) {
     return find_key(r, http_segment(r, "id"), true, out);
 }
 
+void api_reply_announced(struct http_request *r, const struct catalog_recording *row) {
+    struct announced a;
+    bool known = announced_read(row->announced, &a);
+    http_reply_problem(r, 409, "announced",
+                       "the file of this recording is still on the robot %s; POST /api/v1/recordings/%s/fetch asks the "
+                       "robot to send it",
+                       known ? a.robot : "", row->id);
+}
+
 static bool state_allows(struct http_request *r, const struct catalog_recording *row) {
     switch (row->state) {
     case STATE_READY:
@@ -80,6 +91,9 @@ static bool state_allows(struct http_request *r, const struct catalog_recording 
     case STATE_CHANGED:
         http_reply_problem(r, 410, "missing", "the file that this recording refers to is not what it was");
         return false;
+    case STATE_ANNOUNCED:
+        api_reply_announced(r, row);
+        return false;
     case STATE_TRASHED:
         http_reply_problem(r, 410, "trashed", "this recording is in the trash; POST …/restore brings it back");
         return false;
@@ -94,14 +108,8 @@ struct reel_recording *api_recording_open(struct app *app, const struct catalog_
                                          : recordings_get(app->recordings, row, wait_ns, job, err);
 }
 
-bool api_open(struct http_request *r, struct api_recording *out) {
-    return api_open_key(r, http_segment(r, "id"), out);
-}
-
-bool api_open_key(struct http_request *r, const char *key, struct api_recording *out) {
-    if (!find_key(r, key, true, out)) {
-        return false;
-    }
+/* The row that is found, opened. */
+static bool open_found(struct http_request *r, struct api_recording *out) {
     if (!state_allows(r, &out->row)) {
         api_recording_done(out);
         return false;
@@ -123,6 +131,34 @@ bool api_open_key(struct http_request *r, const char *key, struct api_recording 
         return false;
     }
     return true;
+}
+
+bool api_open_key(struct http_request *r, const char *key, struct api_recording *out) {
+    return find_key(r, key, true, out) && open_found(r, out);
+}
+
+bool api_open(struct http_request *r, struct api_recording *out) {
+    return api_open_key(r, http_segment(r, "id"), out);
+}
+
+static bool open_announced(struct http_request *r, struct api_recording *out) {
+    struct reel_error err = {0};
+    if (http_reserve(r, scan_pack_memory(http_app(r), out->row.content)) &&
+        !(out->recording = recordings_get_announced(http_app(r), &out->row, &err))) {
+        http_reply_error(r, &err);
+    }
+    bool good = out->recording;
+    if (!good) {
+        api_recording_done(out);
+    }
+    return good;
+}
+
+bool api_open_index(struct http_request *r, struct api_recording *out) {
+    if (!find_key(r, http_segment(r, "id"), true, out)) {
+        return false;
+    }
+    return out->row.state == STATE_ANNOUNCED ? open_announced(r, out) : open_found(r, out);
 }
 
 bool api_open_messages(struct http_request *r, struct api_recording *out) {

@@ -24,6 +24,9 @@ struct reel_recording *api_recording_open(struct app *app, const struct catalog_
 /* As api_find_growing(), opened for its messages; replies 503, 410 or 422 when its state does not allow that. */
 bool api_open(struct http_request *r, struct api_recording *out);
 bool api_open_key(struct http_request *r, const char *key, struct api_recording *out);
+/* The same for what its index alone answers, also of a recording whose file is still on a robot. */
+bool api_open_index(struct http_request *r, struct api_recording *out);
+void api_reply_announced(struct http_request *r, const struct catalog_recording *row); /* 409 */
 /* The same as api_open(), with the memory to decode its messages. */
 bool api_open_messages(struct http_request *r, struct api_recording *out);
 bool api_open_messages_key(struct http_request *r, const char *key, struct api_recording *out);

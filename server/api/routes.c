@@ -23,7 +23,8 @@
 
 #define DECLARE(name) extern const struct api_route api_routes_##name[];
 TABLES(DECLARE)
-extern const struct http_route api_routes_tree[]; /* WebDAV, S3 and the Hub, which an OpenAPI document does not describe */
+extern const struct http_route api_routes_tree[]; /* WebDAV, S3 and the Hub, which an OpenAPI document does not describe
+                                                   */
 
 #define LIST(name) api_routes_##name,
 const struct api_route *const api_tables[] = {TABLES(LIST) NULL};
@@ -135,6 +136,7 @@ static const struct {
       .max = UINT32_MAX,
       .help = "The number of the actor, as listed in …/carla/actors."}},
     {"uploads", {.name = "id", .type = HTTP_TEXT, .help = "The id of the upload session."}},
+    {"fetches", {.name = "id", .type = HTTP_UINT, .min = 1, .help = "The id of what the robot is asked for."}},
     {"failures", {.name = "id", .type = HTTP_UINT, .min = 1, .help = "The id of the failed import."}},
     {"jobs", {.name = "id", .type = HTTP_TEXT, .help = "The id of the job."}},
     {"plays",

@@ -95,7 +95,7 @@ bool catalog_adopt(struct catalog_adoption *a, struct catalog_adopted *one, stru
         adopt_insert_row(a->h, one, err) && row_insert_parts(a->h, r, err) &&
         annotations_write_tags(a->h, r->row, r->annotations.tags, r->annotations.n_tags, false, &n_tags, err) &&
         catalog_label(a->h, r, one->index, true, err) && insert_annotations(a->h, r->row, one, err) &&
-        mark_due(a->h, r->id, err);
+        labels_sweep(a->h, err) && mark_due(a->h, r->id, err);
     if (one->added && ++a->pending == AT_ONCE) {
         a->pending = 0;
         one->added = db_commit(a->h, err);

@@ -19,7 +19,8 @@ enum recording_state {
     STATE_MISSING,
     STATE_TRASHED,
     STATE_CHANGED,
-    STATE_RECORDING
+    STATE_RECORDING,
+    STATE_ANNOUNCED
 };
 const char *recording_state_name(enum recording_state state);
 bool recording_state_parse(const char *name, enum recording_state *out);
@@ -55,6 +56,7 @@ struct catalog_recording {
     uint64_t findings, lost_bytes;
     char *problem;                  /* why it failed; "" otherwise */
     char *group;                    /* recordings that were split and belong together; "": none */
+    char *announced;                /* catalog/announced.h; "": it is not */
     char *home;                     /* the server that has its file while it grows, among several; "": none */
     int64_t created_ns, updated_ns; /* updated_ns grows with every change: it is the row's version */
     struct catalog_annotations annotations;
@@ -173,7 +175,7 @@ bool catalog_each_in_state(struct catalog *c, enum recording_state state,
                            struct reel_error *err);
 
 struct catalog_statistics {
-    uint64_t recordings[STATE_RECORDING + 1];
+    uint64_t recordings[STATE_ANNOUNCED + 1];
     uint64_t bytes, messages;
 };
 bool catalog_statistics(struct catalog *c, struct catalog_statistics *out, struct reel_error *err);

@@ -37,7 +37,8 @@ bool row_insert_parts(struct db_handle *h, const struct catalog_recording *r, st
 bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const struct reel_index *index, bool fresh,
                    struct reel_error *err);
 
-bool labels_sweep(struct db_handle *h, struct reel_error *err); /* after recordings were deleted */
+/* Brings the full text of labels up to date, after labels, tags or events were changed, or recordings deleted. */
+bool labels_sweep(struct db_handle *h, struct reel_error *err);
 
 /* A note or an event as a new row of the recording, with the id and times it has. `statement`: event_insert, or one
  * that changes it. */
@@ -51,7 +52,8 @@ bool event_write(struct db_handle *h, const char *statement, int64_t row, const 
 bool annotations_find_row(struct db_handle *h, const char *id, int64_t *row, struct reel_error *err);
 /* A statement that takes ":row" and ":now". */
 bool annotations_run(struct db_handle *h, const char *statement, int64_t row, struct reel_error *err);
-bool annotations_touch(struct db_handle *h, int64_t row, struct reel_error *err); /* a new version */
+/* A new version, and the words of its annotations. */
+bool annotations_touch(struct db_handle *h, int64_t row, struct reel_error *err);
 /* `text` ("" is {}) with the merge patch (RFC 7396) applied, compact, "" when nothing is left; malloc'd. Both are no
  * deeper than a body may be. */
 char *annotations_merge(const char *text, const char *patch, struct reel_error *err);

@@ -66,7 +66,7 @@ bool annotations_run(struct db_handle *h, const char *statement, int64_t row, st
 }
 
 bool annotations_touch(struct db_handle *h, int64_t row, struct reel_error *err) {
-    return annotations_run(h, "recording_touch", row, err);
+    return annotations_run(h, "recording_touch", row, err) && labels_sweep(h, err);
 }
 
 static bool run_named(struct db_handle *h, const char *statement, int64_t row, const char *collection, const char *name,

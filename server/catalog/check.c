@@ -12,17 +12,23 @@
 static const struct {
     const char *kind, *statement; /* each row is something wrong */
 } checks[] = {{"catalog", "check_keys"}, {"totals", "check_sums"},        {"totals", "check_labels"},
-              {"totals", "check_tags"},  {"totals", "check_annotations"}, {"search", "check_search"}};
+              {"totals", "check_tags"},  {"totals", "check_annotations"}, {"totals", "check_titles"},
+              {"search", "check_search"}};
 static const char *const word_checks[] = {"check_words", "check_label_words"};
 static const char *const repairs[] = {"repair_sums",
                                       "repair_labels",
                                       "repair_tag_keys",
                                       "repair_tag_values",
                                       "repair_annotations",
+                                      "repair_titles_clear",
+                                      "repair_title_labels",
+                                      "repair_titles",
+                                      "repair_tag_labels",
                                       "repair_search_rebuild",
                                       "repair_search_drop",
                                       "repair_label_words_rebuild",
-                                      "repair_label_words_drop"};
+                                      "repair_label_words_drop",
+                                      "labels_missing"};
 
 uint32_t catalog_version(void) {
     return (uint32_t)sql_migrations_count;
@@ -119,11 +125,11 @@ bool catalog_check(struct catalog *c, const struct catalog_check *check, struct 
     return !check->writes || check_words(c, check, err);
 }
 
-/* What has no text in the full-text index gets one: the rows of `find`, by `add`. */
-static bool check_add_texts(struct db_handle *h, const char *find, const char *add, struct reel_error *err) {
+/* Recordings that have no text in the full-text index get one. */
+static bool check_add_texts(struct db_handle *h, struct reel_error *err) {
     for (enum db_step step = DB_ROW; step == DB_ROW;) {
-        AUTO(db_done) struct db_statement *s = db_statement(h, find, err);
-        AUTO(db_done) struct db_statement *put = s ? db_statement(h, add, err) : NULL;
+        AUTO(db_done) struct db_statement *s = db_statement(h, "search_missing", err);
+        AUTO(db_done) struct db_statement *put = s ? db_statement(h, "search_insert", err) : NULL;
         if (!put || (step = db_next(s, err)) == DB_FAILED) {
             return false;
         }
@@ -134,7 +140,6 @@ static bool check_add_texts(struct db_handle *h, const char *find, const char *a
             }
             db_set_int(put, ":row", db_int(s, 0));
             db_set_text(put, ":name", name);
-            db_set_text(put, ":labels", name);
             db_set_text(put, ":collection", collection);
             if (!db_run(put, err)) {
                 return false;
@@ -155,8 +160,7 @@ bool catalog_repair(struct catalog *c, struct reel_error *err) {
             return reel_error_at(err, "%s", repairs[i]);
         }
     }
-    return h && check_add_texts(h, "search_missing", "search_insert", err) &&
-           check_add_texts(h, "label_search_missing", "label_search_insert", err) && db_commit(h, err);
+    return h && check_add_texts(h, err) && labels_sweep(h, err) && db_commit(h, err);
 }
 
 /* ---- single questions */

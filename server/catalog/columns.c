@@ -38,6 +38,7 @@ const struct column recording_columns[] = {
     {"lost_bytes", COLUMN_U64, MEMBER(lost_bytes), ALWAYS, NULL},
     {"problem", COLUMN_TEXT, MEMBER(problem), ALWAYS, NULL},
     {"group_name", COLUMN_TEXT, MEMBER(group), COLUMN_ON_INSERT, NULL},
+    {"announced", COLUMN_TEXT, MEMBER(announced), COLUMN_ON_INSERT, NULL},
     {"home", COLUMN_TEXT, MEMBER(home), COLUMN_ON_INSERT, NULL},
     {"created_ns", COLUMN_I64, MEMBER(created_ns), 0, NULL},
     {"updated_ns", COLUMN_I64, MEMBER(updated_ns), 0, NULL},

@@ -104,7 +104,7 @@ bool catalog_statistics(struct catalog *c, struct catalog_statistics *out, struc
     enum db_step step = s ? db_next(s, err) : DB_FAILED;
     for (; step == DB_ROW; step = db_next(s, err)) {
         int64_t state = db_int(s, 0);
-        if (state >= STATE_SCANNING && state <= STATE_RECORDING) {
+        if (state >= STATE_SCANNING && state <= STATE_ANNOUNCED) {
             out->recordings[state] = db_size(s, 1);
             out->bytes += db_size(s, 2);
             out->messages += db_size(s, 3);

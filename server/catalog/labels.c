@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/digest.h"
-#include "catalog/catalog_internal.h"
+#include "catalog/list.h"
 #include "json_whole.h"
 
 enum {
@@ -16,8 +16,6 @@ enum {
     DIGEST_BYTES = 32,
     LABELS_AT_ONCE = 4096,
 };
-enum label_kind { LABEL_TOPIC, LABEL_TYPE, LABEL_META };
-
 struct labels {
     char **items; /* the kind as a digit, then the name */
     size_t n, room;
@@ -75,7 +73,7 @@ static bool labels_add_pair(struct labels *l, const struct reel_pair *pair, stru
     fputc(':', out);
     put_short(out, pair->value);
     fclose(out);
-    return labels_add(l, LABEL_META, name, err);
+    return labels_add(l, KIND_META, name, err);
 }
 
 static bool labels_add_channels(struct labels *l, const struct reel_index *index, struct reel_error *err) {
@@ -83,11 +81,11 @@ static bool labels_add_channels(struct labels *l, const struct reel_index *index
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_channel *channel = reel_index_channel(index, i);
         for (uint32_t t = 0; t < channel->n_topics; t++) {
-            if (!labels_add(l, LABEL_TOPIC, channel->topics[t], err)) {
+            if (!labels_add(l, KIND_TOPIC, channel->topics[t], err)) {
                 return false;
             }
         }
-        if (!labels_add(l, LABEL_TYPE, channel->type, err)) {
+        if (!labels_add(l, KIND_TYPE, channel->type, err)) {
             return false;
         }
     }
@@ -145,46 +143,28 @@ static bool query_set(struct db_handle *h, const char *statement, const uint8_t 
     return step != DB_FAILED;
 }
 
-/* The labels that are not in the catalog yet, as a JSON array; NULL: failed. */
-static json_t *insert_labels(struct db_handle *h, const char *labels, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "label_insert", err);
-    json_auto_t *added = json_array();
-    enum db_step step = DB_FAILED;
-    if (!s) {
-        return NULL;
-    }
-    db_set_text(s, ":labels", labels);
-    while ((step = db_next(s, err)) == DB_ROW) {
-        json_array_append_new(added, json_string(db_text(s, 0)));
-    }
-    return step == DB_END ? json_incref(added) : NULL;
-}
-
-static bool run_labels(struct db_handle *h, const char *statement, int64_t set, const char *labels,
+/* `set` or `last`, as the statement names it. */
+static bool run_labels(struct db_handle *h, const char *statement, int64_t number, const char *labels,
                        struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = labels ? db_statement(h, statement, err) : NULL;
+    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s) {
-        return labels ? false : reel_fail_memory(err);
+        return false;
     }
-    db_set_int(s, ":set", set);
+    db_set_int(s, ":set", number);
+    db_set_int(s, ":last", number);
     db_set_text(s, ":labels", labels);
     return db_run(s, err);
 }
 
-/* Three statements, however many labels: the transaction holds up all other writers. */
+/* Two statements, however many labels: the transaction holds up all other writers. */
 static bool fill_some(struct db_handle *h, int64_t set, char *const *items, size_t n, struct reel_error *err) {
     json_auto_t *names = json_array();
     for (size_t i = 0; i < n; i++) {
         json_array_append_new(names, json_string(items[i])); /* what is no UTF-8 is not found */
     }
     AUTO_MEM char *labels = json_whole_text(names, JSON_COMPACT);
-    json_auto_t *added = labels ? insert_labels(h, labels, err) : NULL;
-    if (!added) {
-        return labels ? false : reel_fail_memory(err);
-    }
-    AUTO_MEM char *fresh = json_whole_text(added, JSON_COMPACT);
-    return (json_array_size(added) == 0 || run_labels(h, "label_search_insert", set, fresh, err)) &&
-           run_labels(h, "label_link", set, labels, err);
+    return labels ? run_labels(h, "label_insert", set, labels, err) && run_labels(h, "label_link", set, labels, err)
+                  : reel_fail_memory(err);
 }
 
 static bool fill_set(struct db_handle *h, int64_t set, const struct labels *l, struct reel_error *err) {
@@ -236,13 +216,41 @@ static bool insert_words(struct db_handle *h, const struct catalog_recording *r,
     return db_run(s, err);
 }
 
-static bool run_plain(struct db_handle *h, const char *statement, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
-    return s && db_run(s, err);
+/* Up to LABELS_AT_ONCE labels that have changed: those that are still there as a JSON array, and the last one's id. */
+static bool read_changed(struct db_handle *h, json_t *names, int64_t *last, bool *more, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "labels_changed", err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":limit", LABELS_AT_ONCE);
+    uint32_t n = 0;
+    enum db_step step;
+    while ((step = db_next(s, err)) == DB_ROW) {
+        *last = db_int(s, 0);
+        n++;
+        if (db_text(s, 1)[0]) {
+            json_array_append_new(names, json_string(db_text(s, 1)));
+        }
+    }
+    *more = n == LABELS_AT_ONCE;
+    return step == DB_END;
 }
 
 bool labels_sweep(struct db_handle *h, struct reel_error *err) {
-    return run_plain(h, "label_search_sweep", err) && run_plain(h, "labels_deleted_clear", err);
+    for (bool more = true; more;) {
+        int64_t last = 0;
+        json_auto_t *names = json_array();
+        if (!read_changed(h, names, &last, &more, err)) {
+            return false;
+        }
+        AUTO_MEM char *labels = last > 0 ? json_whole_text(names, JSON_COMPACT) : NULL;
+        if (last > 0 && (!labels || !run_labels(h, "label_search_delete", last, NULL, err) ||
+                         !run_labels(h, "label_search_insert", 0, labels, err) ||
+                         !run_labels(h, "labels_changed_clear", last, NULL, err))) {
+            return labels ? false : reel_fail_memory(err);
+        }
+    }
+    return true;
 }
 
 bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const struct reel_index *index, bool fresh,
@@ -255,5 +263,5 @@ bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const
         return false;
     }
     bool good = (fresh && !channel_set && !metadata_set) || set_labels(h, r->row, channel_set, metadata_set, err);
-    return good && (fresh ? insert_words(h, r, err) : labels_sweep(h, err));
+    return good && (!fresh || insert_words(h, r, err)) && labels_sweep(h, err);
 }

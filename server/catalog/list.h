@@ -20,6 +20,10 @@ enum {
     LIST_TOTAL_MAX = 10000,    /* and totals here */
 };
 
+/* As in the table labels. KIND_TAG: a tag's value, KIND_TITLE: an event's title. */
+enum label_kind { KIND_TOPIC, KIND_TYPE, KIND_META, KIND_TAG, KIND_TITLE };
+enum { KINDS_OF_CHANNELS = 1 << KIND_TOPIC | 1 << KIND_TYPE, KINDS_ALL = (1 << (KIND_TITLE + 1)) - 1 };
+
 enum condition_kind {
     CONDITION_ALL,    /* of its children; of none: everything */
     CONDITION_ANY,    /* of its children; of none: nothing */
@@ -28,15 +32,15 @@ enum condition_kind {
     CONDITION_SPAN,   /* the recording overlaps [min, max) on the calendar */
     CONDITION_LABELS, /* it has one of these labels; the column is that of the set */
     CONDITION_TAGS,   /* it has a tag of one of these keys (column "key") or values ("value") */
-    CONDITION_TEXT,   /* this text is found in its name or collection, or in a topic, type or metadata */
+    CONDITION_TEXT,   /* this text is found in its name or collection, or in a label */
 };
 
 struct condition {
     enum condition_kind kind;
     bool negated;
-    bool in_channels, in_metadata; /* CONDITION_TEXT: there are labels that have it */
-    bool has_trash;                /* CONDITION_SET: of states, the trash among them */
-    uint32_t first, next;          /* children of ALL and ANY: their place; 0: none */
+    bool has_trash;       /* CONDITION_SET: of states, the trash among them */
+    unsigned kinds;       /* CONDITION_TEXT: 1 << label_kind of the labels that have it, others perhaps */
+    uint32_t first, next; /* children of ALL and ANY: their place; 0: none */
     const char *column;
     char *text;  /* a JSON array of values or ids; CONDITION_TEXT: the text as search_needle() writes it. malloc'd */
     char *match; /* CONDITION_TEXT: the same for MATCH, or for LIKE in PostgreSQL */

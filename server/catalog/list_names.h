@@ -7,8 +7,6 @@
 #include "catalog/list.h"
 #include "catalog/pattern.h"
 
-enum label_kind { KIND_TOPIC, KIND_TYPE, KIND_META };
-
 struct list_matcher {
     const char *text;
     bool exact;

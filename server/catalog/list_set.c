@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "catalog/list_sets.h"
 
 enum {
@@ -162,12 +163,14 @@ static struct db_statement *source_statement(struct list_asking *a, const struct
 }
 
 static struct set *make(struct list_asking *a, const struct source *from, struct reel_error *err) {
+    int64_t begun_ns = clock_ns();
     uint32_t n = from->kind == SET_BITS ? a->rows / 32 + 1 : from->kind == SET_ORDER ? a->rows : a->rows + 1;
     AUTO(set_free) struct set *s = set_new(a, from, n, err);
     AUTO(db_done) struct db_statement *statement = s ? source_statement(a, from, from->all, err) : NULL;
     if (!statement || !read_all(statement, s, err)) {
         return NULL;
     }
+    s->cost_ns = clock_ns() - begun_ns;
     list_sets_keep(a->sets, s);
     return TAKE(s);
 }
@@ -297,6 +300,7 @@ static struct set *update(struct list_asking *a, const struct source *from, cons
         !has_gone(a, s, &gone, err) || gone) {
         return NULL;
     }
+    s->cost_ns = old->cost_ns;
     list_sets_keep(a->sets, s);
     return TAKE(s);
 }
@@ -339,8 +343,8 @@ static struct set *get(struct list_asking *a, const struct source *from, bool ma
 
 static char *key_of(const struct condition *c, const char *maybe) {
     char *key;
-    return asprintf(&key, "%d %d%d %s %lld %lld %s%s", c->kind, c->in_channels, c->in_metadata,
-                    c->column ? c->column : "", (long long)c->min, (long long)c->max, maybe ? "maybe " : "",
+    return asprintf(&key, "%d %u %s %lld %lld %s%s", c->kind, c->kinds, c->column ? c->column : "", (long long)c->min,
+                    (long long)c->max, maybe ? "maybe " : "",
                     maybe     ? maybe
                     : c->text ? c->text
                               : "") < 0

@@ -16,10 +16,10 @@ enum set_kind {
 struct set { /* shared: it is freed by the last who has it */
     atomic_uint users;
     enum set_kind kind;
-    char *key;        /* how it is asked for */
-    uint64_t version; /* the newest change of the recordings in it */
-    int64_t used_ns;
-    uint32_t n; /* numbers */
+    char *key;                /* how it is asked for */
+    uint64_t version;         /* the newest change of the recordings in it */
+    int64_t used_ns, cost_ns; /* last used; what it took to make */
+    uint32_t n;               /* numbers */
     uint32_t items[];
 };
 void set_free(struct set *s);

@@ -36,6 +36,42 @@ static void put_labels(FILE *out, const struct list_query *query, uint32_t i, bo
     fputs(")", out);
 }
 
+/* What annotates recordings with labels: a table, and its column that says which. */
+static const struct annotated {
+    enum label_kind kind;
+    const char *table, *column;
+} annotated[] = {{KIND_TAG, "recording_tags", "value"}, {KIND_TITLE, "event_titles", "label"}};
+
+/* The values or labels of a table that have a text. */
+static void put_annotated(FILE *out, const struct list_query *query, const struct annotated *a, uint32_t i) {
+    fputs(a->kind == KIND_TAG ? "SELECT v.id FROM tag_values AS v WHERE v.label IN (" : "", out);
+    put_matches(out, query, "label_search", 'm', i);
+    fputs(a->kind == KIND_TAG ? ")" : "", out);
+}
+
+/* IS TRUE: else PostgreSQL would join the values anew for each recording, instead of keeping them in a hash table. */
+static void put_annotated_test(FILE *out, const struct list_query *query, const struct annotated *a, uint32_t i) {
+    fprintf(out,
+            query->postgres ? " OR (SELECT count(*) FROM %s AS t WHERE t.recording = r.row AND (t.%s IN ("
+                            : " OR EXISTS (SELECT 1 FROM %s AS t WHERE t.recording = r.row AND +t.%s IN (",
+            a->table, a->column);
+    put_annotated(out, query, a, i);
+    fputs(query->postgres ? ")) IS TRUE) > 0" : "))", out);
+}
+
+static void put_annotated_rows(FILE *out, const struct list_query *query, const struct annotated *a, uint32_t i) {
+    fprintf(out, " UNION ALL SELECT recording AS row FROM %s INDEXED BY %s_%s WHERE %s %s(", a->table, a->table,
+            a->column, a->column, query->postgres ? "= ANY (ARRAY" : "IN ");
+    put_annotated(out, query, a, i);
+    fputs(query->postgres ? "))" : ")", out);
+}
+
+static const char *const label_columns[] = {"channel_labels", "metadata_labels"};
+
+static bool has_column(const struct condition *c, size_t k) {
+    return c->kinds & (k == 0 ? KINDS_OF_CHANNELS : 1 << KIND_META);
+}
+
 static const char *array_of(const struct condition *c) {
     return strcmp(c->column, "state") == 0 || strcmp(c->column, "damaged") == 0 ? "ints" : "texts";
 }
@@ -66,13 +102,14 @@ void list_sql_put_leaf(FILE *out, const struct list_query *query, uint32_t i) {
                 query->postgres ? "((SELECT strpos(s.text, :t%u) > 0 FROM search AS s WHERE s.row = r.row)"
                                 : "(search_has(:t%u, r.name, r.collection)",
                 i);
-        if (c->in_channels) {
-            fputs(" OR +r.channel_labels IN ", out);
-            put_labels(out, query, i, true);
-        }
-        if (c->in_metadata) {
-            fputs(" OR +r.metadata_labels IN ", out);
-            put_labels(out, query, i, true);
+        for (size_t k = 0; k < 2; k++) {
+            if (has_column(c, k)) {
+                fprintf(out, " OR +r.%s IN ", label_columns[k]);
+                put_labels(out, query, i, true);
+            }
+            if (c->kinds & 1u << annotated[k].kind) {
+                put_annotated_test(out, query, &annotated[k], i);
+            }
         }
         fputc(')', out);
     }
@@ -121,12 +158,14 @@ static const char *list_sql_index_of(const char *column) {
 void list_sql_put_text_rows(FILE *out, const struct list_query *query, char value, uint32_t i) {
     const struct condition *c = at(query, i);
     put_matches(out, query, "search", value, i);
-    const char *const columns[] = {c->in_channels ? "channel_labels" : NULL, c->in_metadata ? "metadata_labels" : NULL};
     for (size_t k = 0; k < 2; k++) {
-        if (columns[k]) {
-            fprintf(out, " UNION ALL SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s IN ", columns[k],
-                    columns[k]);
+        if (has_column(c, k)) {
+            fprintf(out, " UNION ALL SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s IN ",
+                    label_columns[k], label_columns[k]);
             put_labels(out, query, i, true);
+        }
+        if (c->kinds & 1u << annotated[k].kind) {
+            put_annotated_rows(out, query, &annotated[k], i);
         }
     }
 }

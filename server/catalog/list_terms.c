@@ -91,7 +91,7 @@ static bool find_collections(struct db_handle *h, const char *glob, json_t *name
 
 static void add_states(const char *text, json_t *states) {
     enum recording_state state;
-    for (int i = STATE_SCANNING; i <= STATE_RECORDING && strcmp(text, "*") == 0; i++) {
+    for (int i = STATE_SCANNING; i <= STATE_ANNOUNCED && strcmp(text, "*") == 0; i++) {
         json_array_append_new(states, json_integer(i));
     }
     if (recording_state_parse(text, &state)) {
@@ -208,6 +208,15 @@ static bool all_keys(struct db_handle *h, const struct list_query *query, json_t
     return step != DB_FAILED;
 }
 
+static bool is_time(const char *key) {
+    static const char *const times[] = {"start", "end", "date", "day", "time"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        is = is || strcmp(key, times[i]) == 0;
+    }
+    return is;
+}
+
 /* A key that is no tag's is a mistake, unless it is quoted. */
 static bool check_key(struct db_handle *h, const struct list_query *query, const struct search_node *t,
                       struct reel_error *err) {
@@ -222,6 +231,12 @@ static bool check_key(struct db_handle *h, const struct list_query *query, const
         return step == DB_ROW;
     }
     db_done(TAKE(s));
+    if (is_time(t->key.text)) {
+        return search_fail(query->q, t->at, err,
+                           "there is no key and no tag \"%.60s\": a day or month is written alone, as 2026-05-01, and "
+                           "other times are the parameters start and end",
+                           t->key.text);
+    }
     json_auto_t *names = json_array();
     char meant[200];
     return all_keys(h, query, names, err) &&
@@ -245,15 +260,21 @@ static char *needle(struct db_handle *h, const char *word, bool phrase, struct r
     return text;
 }
 
-static bool has_labels(struct db_handle *h, const char *match, bool metadata, bool *has, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "label_search_any", err);
+/* The kinds of the labels that have a text; all, where there are many labels. */
+static bool find_kinds(struct db_handle *h, const char *match, unsigned *kinds, struct reel_error *err) {
+    enum { READ_MAX = 1000 };
+    AUTO(db_done) struct db_statement *s = db_statement(h, "label_search_kinds", err);
     if (!s) {
         return false;
     }
     db_set_text(s, ":match", match);
-    db_set_int(s, ":metadata", metadata);
-    enum db_step step = db_next(s, err);
-    *has = step == DB_ROW;
+    db_set_int(s, ":limit", READ_MAX);
+    enum db_step step;
+    unsigned n = 0;
+    for (*kinds = 0; (step = db_next(s, err)) == DB_ROW; n++) {
+        *kinds |= 1u << db_int(s, 0);
+    }
+    *kinds = n < READ_MAX ? *kinds : KINDS_ALL;
     return step != DB_FAILED;
 }
 
@@ -292,8 +313,7 @@ static bool list_terms_add_text(struct db_handle *h, struct list_query *query, u
     c->text = TAKE(text);
     c->maybe = query->postgres ? NULL : write_maybe(c->text);
     return asprintf(&c->match, query->postgres ? "%%%s%%" : "\"%s\"", c->text) > 0 /* words are letters and digits */
-               ? has_labels(h, c->match, false, &c->in_channels, err) &&
-                     has_labels(h, c->match, true, &c->in_metadata, err)
+               ? find_kinds(h, c->match, &c->kinds, err)
                : reel_fail_memory(err);
 }
 

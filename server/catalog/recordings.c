@@ -12,7 +12,8 @@
 #include "catalog/list.h"
 #include "reel/time.h"
 
-static const char *const state_names[] = {"scanning", "ready", "failed", "missing", "trashed", "changed", "recording"};
+static const char *const state_names[] = {"scanning", "ready",   "failed",    "missing",
+                                          "trashed",  "changed", "recording", "announced"};
 
 const char *recording_state_name(enum recording_state state) {
     return (size_t)state < sizeof state_names / sizeof *state_names ? state_names[state] : "unknown";
@@ -53,6 +54,24 @@ static void print_upgrade(void *context, const char *line) {
     fprintf(stderr, "reel: %s\n", line);
 }
 
+/* Migrations leave the full text of new labels to this. */
+static bool sweep_labels(struct catalog *c, struct reel_error *err) {
+    enum db_step step = DB_FAILED;
+    {
+        AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+        AUTO(db_done) struct db_statement *s = h ? db_statement(h, "labels_changed", err) : NULL;
+        if (s) {
+            db_set_int(s, ":limit", 1);
+            step = db_next(s, err);
+        }
+    }
+    if (step != DB_ROW) {
+        return step == DB_END;
+    }
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    return h && db_patient(h, err) && labels_sweep(h, err) && db_commit(h, err);
+}
+
 static struct catalog *recordings_open(const char *path, bool upgrades, struct reel_error *err) {
     const struct db_upgrade upgrade = {.allowed = upgrades, .report = print_upgrade};
     AUTO(catalog_close) struct catalog *c = calloc(1, sizeof *c);
@@ -63,7 +82,7 @@ static struct catalog *recordings_open(const char *path, bool upgrades, struct r
     c->db = db_open(path, err);
     c->cache = catalog_cache_new(err);
     c->lists = list_sets_new(err);
-    if (!c->db || !c->cache || !c->lists || !db_migrate(c->db, &upgrade, err)) {
+    if (!c->db || !c->cache || !c->lists || !db_migrate(c->db, &upgrade, err) || !sweep_labels(c, err)) {
         return NULL;
     }
     db_analyze(c->db);
@@ -382,6 +401,7 @@ static bool replace_parts(struct db_handle *h, const struct catalog_recording *r
     struct catalog_recording now = *r;
     db_set_hex(s, ":content", r->content);
     db_set_size(s, ":size", r->size);
+    db_set_text(s, ":announced", r->announced ? r->announced : "");
     bool changed = recordings_change(s, r->id, &now.row, err);
     db_done(TAKE(s));
     return changed && delete_where_row(h, "parts_delete", now.row, err) && row_insert_parts(h, &now, err);
@@ -393,6 +413,7 @@ bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, con
     struct catalog_recording now = *r;
     bool added;
     return h && replace_parts(h, r, err) && update_row(h, r, &now.row, err) &&
+           ((r->announced && r->announced[0]) || delete_where_row(h, "fetches_over", now.row, err)) &&
            catalog_label(h, &now, index, false, err) && (!job || catalog_job_insert(h, job, &added, err)) &&
            db_commit(h, err);
 }

@@ -264,6 +264,7 @@ static int push_watching(struct pushing *p, struct push_watch_options *w, struct
                          uint32_t n) {
     AUTO_MEM const char **all = calloc((size_t)folders->count + n + 1, sizeof *all);
     struct reel_error err = {0};
+    char host[256] = "";
     for (uint32_t i = 0; all && i < folders->count + n; i++) {
         char *path = i < folders->count ? (char *)folders->items[i] : paths[i - folders->count];
         for (size_t size = strlen(path); size > 1 && path[size - 1] == '/'; size--) {
@@ -276,6 +277,9 @@ static int push_watching(struct pushing *p, struct push_watch_options *w, struct
     w->folders = all;
     w->globs = &p->globs;
     w->quiet = p->quiet;
+    w->announces = w->announces || w->on_request;
+    gethostname(host, sizeof host - 1);
+    w->robot = w->robot && *w->robot ? w->robot : host[0] ? host : "robot";
     return (all || reel_fail_memory(&err)) && push_watch(w, &err) ? CLI_DONE : cli_fail(&cli_push, NULL, &err);
 }
 
@@ -335,6 +339,9 @@ static int cmd_push_run(int argc, char **argv) {
         {.name = "rescan-interval", .kind = CLI_DURATION, .to = &watch.rescan_s, .value = "DURATION", .initial = "30s", .least = 1, .most = DAY_S, .help = "with --watch: time between scans of folders in which nothing happens"},
         {.name = "delete-after", .kind = CLI_DURATION, .to = &watch.delete_after_s, .value = "DURATION", .most = UINT64_C(36500) * DAY_S, .help = "with --watch: delete files that the server has had for so long, after it has confirmed their SHA-256; 0: at once (default: never)"},
         {.name = "keep-free", .kind = CLI_TEXT, .to = &w.keep_free, .value = "SIZE|N%", .help = "with --watch: delete such files earlier, the oldest first, while less than this is free on their disk"},
+        {.name = "announce", .kind = CLI_FLAG, .to = &watch.announces, .help = "with --watch: send the index of each recording before its file, so that it is found on the server at once and users may ask for it; what they ask for is sent first"},
+        {.name = "on-request", .kind = CLI_FLAG, .to = &watch.on_request, .help = "with --watch: announce all, and send only what users ask for"},
+        {.name = "robot", .kind = CLI_TEXT, .to = &watch.robot, .value = "NAME", .help = "with --announce: name of this robot (default: the host's name)"},
         {.name = "state", .kind = CLI_TEXT, .to = &watch.state, .value = "FILE", .help = "with --watch: file that lists what is uploaded (default: $STATE_DIRECTORY/push or ~/.local/state/reel/push)"},
         {.name = "url", .kind = CLI_TEXT, .to = &w.url, .value = "URL", .help = "the server, where it is not the last argument (default: the environment variable REEL_URL)"},
         {.name = "config", .kind = CLI_TEXT, .to = &w.config, .value = "FILE", .help = "file with further options, a line each: delete-after = 7d"},
@@ -357,6 +364,9 @@ static int cmd_push_run(int argc, char **argv) {
     }
     if (watches && (p.dry_run || p.options.group)) {
         return cli_misused(&cli_push, "--watch goes without --dry-run and --group");
+    }
+    if (!watches && (watch.announces || watch.on_request || watch.robot)) {
+        return cli_misused(&cli_push, "--announce, --on-request and --robot need --watch");
     }
     if (!cli_tags(&w.tags, NULL, &err) || !read_rates(&w, rate_while, &rate, &err) ||
         !read_keep_free(w.keep_free, &watch, &err)) {

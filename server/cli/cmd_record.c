@@ -26,7 +26,7 @@ static const enum reel_row_media media[] = {REEL_ROWS_JSON, REEL_ROWS_MSGPACK};
 static const char *const media_types[] = {"application/x-ndjson", "application/msgpack"};
 
 struct request {
-    const char *source; /* ws://…, NULL: rows from the standard input */
+    const char *source; /* ws://… or wss://…, NULL: rows from the standard input */
     const char *target, *to, *name, *collection, *compression, *token_file, *follow_file, *idle, *split_size,
         *split_duration;
     uint64_t split_messages, max_splits;
@@ -188,8 +188,9 @@ static bool record_file(const struct request *q, const struct reel_writer *write
         return false;
     }
     struct reel_error why = {0}, closing = {0};
-    bool good = q->source ? record_socket_run(r.socket, r.recorder, &r.messages, &why)
-                          : record_input(&r, media[q->input], &why);
+    const struct record_socket_output output = {.recorder = r.recorder};
+    bool good =
+        q->source ? record_socket_run(r.socket, &output, &r.messages, &why) : record_input(&r, media[q->input], &why);
     bool closed = reel_recorder_close(TAKE(r.recorder), &closing); /* what came before a failure is kept */
     if (!closed || (direct && !good)) {
         return reel_error_pass(err, good ? &closing : &why);
@@ -220,21 +221,26 @@ static bool record_remote(const struct request *q, struct reel_error *err) {
     if (q->idle && !reel_duration_parse(q->idle, &idle_ns, err)) {
         return reel_error_at(err, "--idle");
     }
+    const int input = q->source ? REEL_ROWS_MSGPACK : q->input;
+    const struct record_socket_options from = {.url = q->source, .go_on = record_go_on};
     const struct record_remote_options options = {.server = q->to,
                                                   .name = q->name,
                                                   .collection = q->collection,
                                                   .token_file = q->token_file,
-                                                  .media_type = media_types[q->input],
+                                                  .media_type = media_types[input],
                                                   .go_on = record_go_on};
     if (q->follow_file) {
         return follow_remote(&options, q->follow_file, idle_ns, err);
     }
-    AUTO_STRUCT(recording_done) struct recording r = {.spool = record_spool_open(&options, media[q->input], err)};
-    if (!r.spool) {
+    AUTO_STRUCT(recording_done) struct recording r = {0};
+    if ((q->source && !(r.socket = record_socket_open(&from, err))) ||
+        !(r.spool = record_spool_open(&options, media[input], err))) {
         return false;
     }
     struct reel_error why = {0};
-    bool good = record_input(&r, media[q->input], &why);
+    const struct record_socket_output output = {.spool = r.spool};
+    bool good =
+        q->source ? record_socket_run(r.socket, &output, &r.messages, &why) : record_input(&r, media[input], &why);
     return record_spool_finish(r.spool, err) && (good || reel_error_pass(err, &why));
 }
 
@@ -280,8 +286,8 @@ static int run_record(int argc, char **argv) {
     if (first < argc && record_is_socket(argv[first])) {
         q.source = argv[first++];
     }
-    if (q.source && q.to) {
-        return cli_misused(&cli_record, "what a WebSocket sends is recorded into a file, not --to a server");
+    if (q.source && q.follow_file) {
+        return cli_misused(&cli_record, "--follow-file and a WebSocket are two sources");
     }
     if (argc - first != (q.to ? 0 : 1) || (q.to && !q.name) || (q.follow_file && !q.to)) {
         return cli_misused(&cli_record, q.to && argc == first ? "--to needs --name"
@@ -306,7 +312,7 @@ static int run_record(int argc, char **argv) {
 
 const struct cli_command cli_record = {
     .name = "record",
-    .arguments = "[ws://HOST:PORT] FILE [OPTION]… | --to URL --name NAME [OPTION]…",
+    .arguments = "[ws://HOST:PORT] FILE [OPTION]… | [ws://HOST:PORT] --to URL --name NAME [OPTION]…",
     .summary = "record rows from the standard input, or what a NanoVer server sends, as they come",
     .details =
         "A row is {\"topic\": …, \"log_time\": …, \"data\": …}; a row {\"$channel\": {\"topic\": …, \"type\": "
@@ -315,7 +321,8 @@ const struct cli_command cli_record = {
         "The file's extension names its format. Ctrl-C ends the recording.\n"
         "With --split-… a recording is several files, each complete: it begins with the last messages of latched "
         "topics and the state where messages are changes.\n"
-        "From ws://HOST:38801 come the messages of a NanoVer server, or of /nanover of an archive, as they were sent.\n"
+        "From ws://HOST:38801 or wss://… come the messages of a NanoVer server, or of /nanover of an archive, as they "
+        "were sent.\n"
         "With --follow-file, what is complete in a file goes into the live recording while the file grows.",
     .run = run_record,
 };

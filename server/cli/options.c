@@ -98,7 +98,7 @@ static bool read_duration(const struct cli_option *o, const char *text, struct r
     uint64_t bare;
     int64_t ns = 0;
     if (number_u64(text, &bare) && !__builtin_mul_overflow(bare, o->unit > 0 ? o->unit : 1, &bare) &&
-        bare < INT64_MAX / SECOND_NS) {
+        bare < (uint64_t)(INT64_MAX / SECOND_NS)) {
         ns = (int64_t)bare * SECOND_NS;
     } else if (!reel_duration_parse(text, &ns, err)) {
         return false;

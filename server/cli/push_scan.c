@@ -152,12 +152,13 @@ static bool is_gone(const char *path) {
 static void drop_missing(struct push_agent *a) {
     for (size_t i = 0; i < a->state.n; i++) {
         struct push_item *item = a->state.items[i];
-        if (item->round == a->round || (!item->there && !item->stored) || !is_gone(item->path)) {
+        if (item->round == a->round || (!item->there && !item->stored && !item->told_id[0]) || !is_gone(item->path)) {
             continue;
         }
         item->there = item->moved = false;
-        if (item->stored) {
-            item->stored = false;
+        if (item->stored || item->told_id[0]) {
+            item->stored = item->wanted = false;
+            item->told_id[0] = '\0';
             push_state_write(&a->state, item, NULL);
         }
     }
@@ -249,7 +250,8 @@ static bool add_unit(struct push_agent *a, const struct cli_files *files, int64_
 static bool has_work(const struct push_agent *a) {
     for (size_t i = 0; i < a->state.n; i++) {
         const struct push_item *item = a->state.items[i];
-        if (item->there && !item->passed && !push_item_is_done(item) && is_named(a, item->path)) {
+        bool untold = a->options->announces && !push_print_is(&item->told, &item->print) && !push_item_is_done(item);
+        if (item->there && !item->passed && (push_scan_is_rest(a, item) || untold) && is_named(a, item->path)) {
             return true;
         }
     }
@@ -324,7 +326,9 @@ void push_scan_done(struct push_agent *a) {
 /* ---- order */
 
 bool push_unit_before(const struct push_unit *a, const struct push_unit *b) {
-    return a->tagged != b->tagged ? a->tagged : a->small && !b->small;
+    return a->main->wanted != b->main->wanted ? a->main->wanted
+           : a->tagged != b->tagged           ? a->tagged
+                                              : a->small && !b->small;
 }
 
 static bool is_first(const struct push_unit *a, const struct push_unit *b) {
@@ -333,12 +337,17 @@ static bool is_first(const struct push_unit *a, const struct push_unit *b) {
             (a->mtime_ns != b->mtime_ns ? a->mtime_ns < b->mtime_ns : strcmp(a->main->path, b->main->path) < 0));
 }
 
+bool push_scan_is_rest(const struct push_agent *a, const struct push_item *item) {
+    bool rests = a->options->on_request && push_item_is_told(item) && !item->wanted;
+    return item->there && !push_item_is_done(item) && !rests;
+}
+
 /* `units` may be older than the last upload. */
 bool push_scan_has_rest(const struct push_agent *a, const struct cli_files *files) {
     for (uint32_t i = 0; i < files->n; i++) {
         const struct push_item *item =
             (struct push_item *)hash_table_get(&a->state.by_path, hash_key_bytes(bytes_text(files->paths[i])));
-        if (item && item->there && !push_item_is_done(item)) {
+        if (item && push_scan_is_rest(a, item)) {
             return true;
         }
     }

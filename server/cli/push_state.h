@@ -25,6 +25,10 @@ struct push_item {
     int64_t retry_ns;  /* not before */
     unsigned failures; /* in a row */
     bool is_io;        /* the last one was the network's or the server's */
+    /* of --announce */
+    struct push_print told; /* the file that was announced, or could not be */
+    char told_id[33];       /* its recording; "": it could not be announced */
+    bool wanted;            /* users ask for it */
     /* on the server */
     bool stored;
     bool gone;            /* deleted there meanwhile: it is neither uploaded again nor deleted here */
@@ -52,6 +56,8 @@ struct push_item *push_state_item(struct push_state *s, const char *path, struct
 bool push_print_is(const struct push_print *a, const struct push_print *b);
 /* Whether this content is stored. */
 bool push_item_is_done(const struct push_item *item);
+/* Whether the server has an announcement of this content. */
+bool push_item_is_told(const struct push_item *item);
 /* Writes what is known of the item, durably. */
 bool push_state_write(struct push_state *s, const struct push_item *item, struct reel_error *err);
 /* Forgets files that are neither on the disk nor stored; no item may be in use. */

@@ -14,15 +14,7 @@
 #include "cli/systemd.h"
 
 static const int64_t SECOND = 1000000000, LINK_PAUSE_NS = 5000000000;
-enum {
-    BACKOFF_FIRST_S = 10,
-    BACKOFF_LONGEST_S = 600,
-    LINK_LONGEST_S = 20,
-    RETRIES = 3,
-    IDLE_MS = 500,
-    TAGS_MAX = 64,
-    TAGS_BYTES = 16 << 10
-};
+enum { BACKOFF_FIRST_S = 10, BACKOFF_LONGEST_S = 600, LINK_LONGEST_S = 20, RETRIES = 3, IDLE_MS = 500 };
 
 int64_t push_boot_s(void) {
     struct timespec t;
@@ -44,7 +36,14 @@ void push_watch_fail(const char *path, const struct reel_error *err) {
 /* push_http and push_file ask without a context, and there is one agent in a program. */
 static struct push_agent *running;
 
-static bool watch_go_on(void) {
+/* Something else is more urgent than what is being sent: to announce, to send a part, another file. */
+static bool is_preempted(const struct push_agent *a, const struct push_units *units) {
+    const struct push_unit *best = push_scan_best(a, units);
+    return push_announce_next(a, units) || a->n_cuts > 0 ||
+           (best && best->main != a->current->main && push_unit_before(best, a->current));
+}
+
+bool push_watch_go_on(void) {
     struct push_agent *a = running;
     if (cli_interrupted()) {
         return false;
@@ -52,9 +51,9 @@ static bool watch_go_on(void) {
     push_scan_events(a, 0);
     if (push_scan_due(a)) {
         push_scan(a);
-        const struct push_unit *best = push_scan_best(a, &a->found);
-        a->preempted = a->current && best && best->main != a->current->main && push_unit_before(best, a->current);
     }
+    push_announce_poll(a);
+    a->preempted = a->current && is_preempted(a, a->has_found ? &a->found : &a->units);
     return !a->preempted;
 }
 
@@ -64,25 +63,19 @@ static bool sweep_go_on(void) {
 
 /* ---- one recording */
 
-/* The tags of the command line and those of NAME.tags, a line each. */
-struct unit_tags {
-    const char *items[TAGS_MAX + 1];
-    char text[TAGS_BYTES];
-};
-
-static void read_tags(struct push_agent *a, const struct push_unit *unit, struct unit_tags *out) {
+void push_tags_read(struct push_agent *a, const struct push_unit *unit, struct push_tags *out) {
     AUTO_MEM char *path = push_tags_path(unit->files);
     FILE *f = path ? fopen(path, "re") : NULL;
-    size_t n = 0, size = f ? fread(out->text, 1, TAGS_BYTES - 1, f) : 0;
+    size_t n = 0, size = f ? fread(out->text, 1, PUSH_TAGS_BYTES - 1, f) : 0;
     struct reel_error err = {0};
     out->text[size] = '\0';
     if (f) {
         fclose(f);
     }
-    for (const char *const *tag = a->options->push.tags; tag && *tag && n < TAGS_MAX; tag++) {
+    for (const char *const *tag = a->options->push.tags; tag && *tag && n < PUSH_TAGS_MAX; tag++) {
         out->items[n++] = *tag;
     }
-    for (char *rest = out->text, *line; n < TAGS_MAX && (line = strsep(&rest, "\r\n"));) {
+    for (char *rest = out->text, *line; n < PUSH_TAGS_MAX && (line = strsep(&rest, "\r\n"));) {
         const struct option_list one = {.items = (const char *[]){line}, .count = 1};
         if (*line == '\0' || *line == '#') {
             continue;
@@ -97,7 +90,7 @@ static void read_tags(struct push_agent *a, const struct push_unit *unit, struct
     out->items[n] = NULL;
 }
 
-static void note_failure(struct push_agent *a, struct push_item *main, const char *path, const struct reel_error *err) {
+void push_note_failure(struct push_agent *a, struct push_item *main, const char *path, const struct reel_error *err) {
     int64_t s = BACKOFF_FIRST_S << (main->failures < 6 ? main->failures : 6);
     main->is_io = err->code == REEL_IO;
     int64_t longest = main->is_io ? LINK_LONGEST_S : BACKOFF_LONGEST_S; /* a link may be back at any time */
@@ -138,7 +131,8 @@ static bool keep_result(struct push_agent *a, struct push_item *item, const stru
     free(item->name);
     item->name = copy;
     item->stored = true;
-    item->gone = false;
+    item->gone = item->wanted = false;
+    item->told_id[0] = '\0';
     item->as = *before;
     item->print = now;
     strcpy(item->sha256, file->sha256);
@@ -161,7 +155,7 @@ static bool send_named(struct push_http *http, const struct push_options *option
     if (why.code != REEL_CONFLICT || file->part_of || *other) {
         return reel_error_pass(err, &why);
     }
-    *other = push_file_other_name(file->name, file->path, watch_go_on, err);
+    *other = push_file_other_name(file->name, file->path, push_watch_go_on, err);
     if (!*other) {
         return false;
     }
@@ -201,21 +195,24 @@ static bool send_file(struct push_agent *a, struct push_http *http, const struct
 /* A new revision has only the files that are sent to it. */
 static bool send_unit(struct push_agent *a, struct push_http *http, const struct push_unit *unit, const char **failed,
                       struct reel_error *err) {
-    AUTO_MEM struct unit_tags *tags = malloc(sizeof *tags);
+    AUTO_MEM struct push_tags *tags = malloc(sizeof *tags);
     struct push_options options = a->options->push;
     struct push_item *main = unit->main;
     bool renewed = !push_item_is_done(main), good = true;
-    AUTO_MEM char *name = strdup(main->stored ? main->name : unit->files->name);
+    AUTO_MEM char *name = strdup(main->stored || push_item_is_told(main) ? main->name : unit->files->name);
+    AUTO_MEM char *collection = NULL;
     if (!tags || !name) {
         return reel_fail_memory(err);
     }
-    read_tags(a, unit, tags);
+    push_tags_read(a, unit, tags);
     options.tags = tags->items;
     options.agent = a->state.agent;
-    options.go_on = watch_go_on;
+    options.go_on = push_watch_go_on;
     options.retries = RETRIES;
     options.replace = options.replace || main->stored; /* its content has changed since */
     *failed = main->path;
+    push_announce_names(a, main, &name, &collection);
+    options.collection = collection ? collection : options.collection;
     good = !renewed || send_file(a, http, unit, unit->files->main, &options, &name, err);
     for (uint32_t k = 0; k < unit->files->n && good; k++) {
         const struct push_item *item = push_state_item(&a->state, unit->files->paths[k], NULL);
@@ -235,7 +232,8 @@ static void upload(struct push_agent *a, struct push_http *http, const struct pu
     bool good = send_unit(a, http, unit, &failed, &err);
     bool interrupted = err.code == REEL_CANCELLED && (cli_interrupted() || a->preempted);
     if (!good && !interrupted) {
-        note_failure(a, unit->main, failed, &err);
+        push_note_failure(a, unit->main, failed, &err);
+        push_announce_failed(a, unit->main, &err);
     }
     a->current = NULL;
     a->preempted = false;
@@ -255,8 +253,18 @@ static void watch_round(struct push_agent *a, struct push_http *http, struct pus
         a->has_found = false;
     }
     push_sweep(a, sweeper);
+    push_announce_poll(a);
     bool paused = clock_ns() < a->pause_ns || (a->options->push.rate && push_rate_is_paused(a->options->push.rate));
-    const struct push_unit *unit = paused ? NULL : push_scan_best(a, &a->units);
+    const struct push_unit *untold = paused ? NULL : push_announce_next(a, &a->units),
+                           *unit = paused ? NULL : push_scan_best(a, &a->units);
+    if (untold) {
+        push_announce(a, http, untold);
+        return;
+    }
+    if (!paused && a->n_cuts > 0) {
+        push_cut(a, http);
+        return;
+    }
     if (unit) {
         upload(a, http, unit);
         return;
@@ -289,11 +297,12 @@ bool push_watch(const struct push_watch_options *options, struct reel_error *err
     AUTO_MEM char *path = state_path(options, err);
     AUTO_STRUCT(push_agent_done)
     struct push_agent a = {.options = options, .inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), .state.fd = -1};
-    AUTO(push_http_free) struct push_http *http = push_http_new(options->token, watch_go_on, err);
+    AUTO(push_http_free) struct push_http *http = push_http_new(options->token, push_watch_go_on, err);
     AUTO(push_http_free) struct push_http *sweeper = push_http_new(options->token, sweep_go_on, err);
     if (!path || !http || !sweeper || !push_state_open(&a.state, path, err)) {
         return false;
     }
+    a.other = sweeper;
     running = &a;
     systemd_ready();
     while (!cli_interrupted()) {

@@ -17,7 +17,9 @@ struct push_watch_options {
     uint64_t still_s, rescan_s;
     uint64_t delete_after_s; /* with deletes */
     bool deletes, quiet;
-    uint64_t keep_free; /* bytes, or percent; 0: no matter */
+    bool announces, on_request; /* on_request: sends only what users ask for; announces, too */
+    const char *robot;          /* its name */
+    uint64_t keep_free;         /* bytes, or percent; 0: no matter */
     bool keep_percent;
 };
 /* Until Ctrl-C or SIGTERM; false with err if it cannot begin. */
@@ -38,6 +40,13 @@ struct push_units {
     size_t n, room;
 };
 
+/* A part of a file that users ask for. */
+struct push_cut {
+    int64_t id, start_ns, end_ns;
+    char recording[33];
+};
+enum { PUSH_CUTS_MAX = 64 };
+
 struct push_agent {
     const struct push_watch_options *options;
     struct push_state state;
@@ -56,6 +65,11 @@ struct push_agent {
     int64_t server_offset_s; /* the server's clock less the monotonic one; 0: unknown */
     int64_t pause_ns;        /* nothing is sent before */
     bool low_space, was_low; /* fewer free bytes than wanted */
+    struct push_http *other; /* for requests while another one runs, or between */
+    int64_t asked_ns;        /* when the server was last asked what users want */
+    bool is_deaf;            /* the server knows no announcements */
+    struct push_cut cuts[PUSH_CUTS_MAX];
+    uint32_t n_cuts;
 };
 /* Takes note of what inotify has to say; waits for at most so long. */
 void push_scan_events(struct push_agent *a, int wait_ms);
@@ -65,6 +79,8 @@ void push_scan(struct push_agent *a);
 void push_scan_done(struct push_agent *a);
 /* The first of `units` that may be tried now; NULL: none. */
 const struct push_unit *push_scan_best(const struct push_agent *a, const struct push_units *units);
+/* Whether the file is to be uploaded: with on_request only what users ask for, and what cannot be announced. */
+bool push_scan_is_rest(const struct push_agent *a, const struct push_item *item);
 /* Whether a file of the recording is still to be uploaded. */
 bool push_scan_has_rest(const struct push_agent *a, const struct cli_files *files);
 bool push_unit_before(const struct push_unit *a, const struct push_unit *b); /* by class, not by age */
@@ -73,6 +89,38 @@ void push_units_done(struct push_units *units);
 bool push_print_of(const char *path, struct push_print *out);
 /* "PATH.tags"; malloc'd. */
 char *push_tags_path(const struct cli_files *files);
+
+/* ---- push_announce.c: what users may ask for */
+
+/* The first of `units` that is to be announced; NULL: none. */
+const struct push_unit *push_announce_next(const struct push_agent *a, const struct push_units *units);
+void push_announce(struct push_agent *a, struct push_http *http, const struct push_unit *unit);
+/* Asks the server what users want, if it is time: `wanted` of items, and `cuts`. */
+void push_announce_poll(struct push_agent *a);
+/* Why a file that users ask for is not sent. */
+void push_announce_failed(struct push_agent *a, const struct push_item *item, const struct reel_error *why);
+/* The name and the collection of the announced recording now, if users have changed them; malloc'd, left alone where it
+ * cannot be asked. */
+void push_announce_names(struct push_agent *a, const struct push_item *item, char **name, char **collection);
+
+/* ---- push_cut.c */
+
+/* Sends the first of `cuts`, and removes it. */
+void push_cut(struct push_agent *a, struct push_http *http);
+/* Answers a request for a part, or for a file: the recording that has it, or the problem. */
+void push_cut_answer(struct push_agent *a, int64_t id, const char *recording, const char *problem);
+
+/* ---- push_watch.c */
+
+/* The tags of the command line and those of NAME.tags, a line each. */
+enum { PUSH_TAGS_MAX = 64, PUSH_TAGS_BYTES = 16 << 10 };
+struct push_tags {
+    const char *items[PUSH_TAGS_MAX + 1];
+    char text[PUSH_TAGS_BYTES];
+};
+void push_tags_read(struct push_agent *a, const struct push_unit *unit, struct push_tags *out);
+void push_note_failure(struct push_agent *a, struct push_item *main, const char *path, const struct reel_error *err);
+bool push_watch_go_on(void);
 
 /* ---- push_sweep.c: what may be deleted */
 

@@ -4,13 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/disk.h"
 #include "base/glob.h"
 #include "catalog/notes.h"
-#include "chunks/spool.h"
 #include "datasets/layout_internal.h"
 #include "json_whole.h"
 #include "recordings/names.h"
@@ -72,7 +69,7 @@ static struct layout_episode *add_episode(struct dataset_layout *l, const struct
     memcpy(e->content, row->content, sizeof e->content);
     e->clock = made_clock(row);
     e->task = task_of(row);
-    if (asprintf(&e->name, "%s/%s", row->collection, row->name) < 0) {
+    if (asprintf(&e->name, "%s%s%s", row->collection, row->collection[0] ? "/" : "", row->name) < 0) {
         e->name = NULL;
     }
     return (e->name && e->task) || reel_fail_memory(err) ? e : NULL;
@@ -157,31 +154,52 @@ static bool find_search(struct app *app, struct dataset_layout *l, const struct 
     return good;
 }
 
-static bool is_allowed(const struct layout_request *q, const struct catalog_recording *row) {
-    const struct http_caller caller = {.collections = q->allowed};
-    return (row->state == STATE_READY || row->state == STATE_SCANNING) && http_caller_sees(&caller, row->collection);
+/* What the definition names but the catalog does not have; `problem` says why. */
+static bool add_missing(struct dataset_layout *l, const struct catalog_recording *row, const char *problem,
+                        struct reel_error *err) {
+    struct layout_episode *e = add_episode(l, row, err);
+    return e && ((e->problem = strdup(problem)) || reel_fail_memory(err));
 }
 
+/* A preview is of what is being written: there it is a mistake. */
+static bool add_unknown(struct dataset_layout *l, const struct layout_request *q, const char *key,
+                        struct reel_error *err) {
+    if (q->max > 0) {
+        return reel_fail(err, REEL_NOT_FOUND, "%s: %s", key, catalog_not_found(key));
+    }
+    struct catalog_recording none = {.collection = (char *)"", .name = (char *)key};
+    snprintf(none.id, sizeof none.id, "%s", key);
+    return add_missing(l, &none, catalog_not_found(key), err);
+}
+
+static bool add_unready(struct dataset_layout *l, const struct catalog_recording *row, struct reel_error *err) {
+    char problem[64];
+    if (row->state == STATE_SCANNING) { /* which passes: no copy of the dataset is to lose its files meanwhile */
+        return reel_fail(err, REEL_BUSY, "a recording of the dataset is being scanned; try again");
+    }
+    snprintf(problem, sizeof problem, "the recording is not ready: it is %s", recording_state_name(row->state));
+    return add_missing(l, row, problem, err);
+}
+
+/* The others stay a dataset when one was deleted: it is left out, and reported. */
 static bool find_ids(struct app *app, struct dataset_layout *l, const struct layout_request *q,
                      struct reel_error *err) {
+    const struct http_caller caller = {.collections = q->allowed};
     size_t n = json_array_size(l->definition.recordings);
-    for (size_t i = 0; i < n && (q->max == 0 || i < q->max); i++) {
+    bool good = true;
+    for (size_t i = 0; good && i < n && has_room(l, q) && (q->max == 0 || i < q->max); i++) {
         AUTO_STRUCT(catalog_recording_done) struct catalog_recording row = {0};
-        const char *id = json_string_value(json_array_get(l->definition.recordings, i));
-        if (!catalog_get(app->catalog, id, &row, err)) {
-            return false;
+        struct reel_error why = {0};
+        const char *key = json_string_value(json_array_get(l->definition.recordings, i));
+        bool found = catalog_get(app->catalog, key, &row, &why);
+        if (!found && why.code != REEL_NOT_FOUND) {
+            return reel_error_pass(err, &why);
         }
-        if (!is_allowed(q, &row)) {
-            return reel_fail(err, REEL_NOT_FOUND, "%s", catalog_not_found(id));
-        }
-        if (row.state == STATE_SCANNING) { /* which passes: no copy of the dataset is to lose its files meanwhile */
-            return reel_fail(err, REEL_BUSY, "a recording of the dataset is being scanned; try again");
-        }
-        if (has_room(l, q) && !add_recording(app, l, q, &row, err)) {
-            return false;
-        }
+        good = !found || !http_caller_sees(&caller, row.collection) ? add_unknown(l, q, key, err)
+               : row.state != STATE_READY                           ? add_unready(l, &row, err)
+                                                                    : add_recording(app, l, q, &row, err);
     }
-    return true;
+    return good;
 }
 
 static void digest_text(struct digest *d, const char *text) {
@@ -207,6 +225,7 @@ static bool name_layout(struct dataset_layout *l, struct reel_error *err) {
         made_add_number(&d, l->episodes[i].clock);
         digest_text(&d, l->episodes[i].event ? l->episodes[i].event : "");
         digest_add(&d, &l->episodes[i].cut, sizeof l->episodes[i].cut);
+        digest_text(&d, l->episodes[i].problem ? l->episodes[i].problem : "");
     }
     digest_end_hex(&d, l->sha);
     return true;
@@ -318,6 +337,9 @@ static bool plan_or_leave_out(const struct planning *p, struct layout_episode *e
                               struct reel_error *err) {
     struct dataset_layout *l = p->layout;
     struct reel_error why = {0};
+    if (e->problem) {
+        return true;
+    }
     bool good = plan_episode(p, e, progress, &why);
     if (!good || l->n_good > 0) { /* all have the names of the first one */
         dataset_episode_forget_names(&e->e);
@@ -413,22 +435,37 @@ static struct dataset_layout *new_layout(struct app *app, const struct layout_re
     return TAKE(l);
 }
 
+enum { LAYOUT_KEY = SHA1_HEX + 24 };
+static void put_key(const char *sha, bool reports, char out[LAYOUT_KEY]) {
+    snprintf(out, LAYOUT_KEY, "dataset %s%s", sha, reports ? " report" : "");
+}
+
+/* A reference; NULL: it is not planned. One with files has what is reported, too. */
+static struct dataset_layout *find_made(struct app *app, const char *sha, bool reports) {
+    char key[LAYOUT_KEY];
+    put_key(sha, false, key);
+    struct dataset_layout *found = derived_find(app->derived, key);
+    put_key(sha, true, key);
+    return found || !reports ? found : derived_find(app->derived, key);
+}
+
 struct dataset_layout *layout_get(struct app *app, const struct layout_request *q, char job[33],
                                   struct reel_error *err) {
     static const struct derived_kind kind = {
         .job = "plan", .make = make_layout, .free_context = planning_free, .ref = ref_layout, .unref = unref_layout};
-    char key[SHA1_HEX + 24];
+    const struct known_key known = made_known_key(app, q);
+    char sha[SHA1_HEX], key[LAYOUT_KEY];
     job[0] = '\0';
-    struct dataset_layout *l = new_layout(app, q, err), *whole = NULL;
-    if (!l) {
-        return NULL;
+    struct dataset_layout *l = known_find(app->known, &known, sha) ? find_made(app, sha, q->reports) : NULL, *made;
+    if (l || !(l = new_layout(app, q, err))) {
+        return l;
     }
-    snprintf(key, sizeof key, "dataset %s", l->sha);
-    if (q->reports && (whole = derived_find(app->derived, key))) {
+    known_keep(app->known, &known, l->sha);
+    if ((made = find_made(app, l->sha, q->reports))) {
         layout_free(l);
-        return whole;
+        return made;
     }
-    snprintf(key, sizeof key, "dataset %s%s", l->sha, q->reports ? " report" : "");
+    put_key(l->sha, q->reports, key);
     const struct derived_request derived = {.key = key, .subject = "dataset", .owner = q->owner, .wait_ns = q->wait_ns};
     struct planning *p = calloc(1, sizeof *p);
     if (!p) {
@@ -447,41 +484,4 @@ static int compare_path(const void *key, const void *file) {
 
 const struct layout_file *layout_file(const struct dataset_layout *l, const char *path) {
     return bsearch(path, l->files, l->n_files, sizeof *l->files, compare_path);
-}
-
-struct spooling {
-    int fd;
-    struct digest digest;
-    bool failed;
-};
-static bool spool_bytes(void *context, const char *data, size_t size) {
-    struct spooling *s = context;
-    digest_add(&s->digest, data, size);
-    s->failed = !disk_write_all(s->fd, data, size);
-    return !s->failed;
-}
-
-int layout_episode_open(struct app *app, const struct dataset_layout *l, const struct layout_episode *episode,
-                        struct reel_error *err) {
-    const struct dataset_spec spec = made_spec(l, episode);
-    AUTO(reel_recording_free) struct reel_recording *recording = made_recording(app, episode, err);
-    AUTO_FD int fd = recording ? spool_open(NULL, err) : -1;
-    struct spooling s = {.fd = fd};
-    const struct reel_text_sink sink = {spool_bytes, &s};
-    char hex[SHA256_HEX];
-    if (fd < 0) {
-        return -1;
-    }
-    digest_start(&s.digest, DIGEST_SHA256);
-    if (!dataset_episode_write(recording, &spec, &episode->place, &sink, &episode->e, NULL, err)) {
-        return s.failed ? (reel_fail_errno(err, "could not write a temporary file"), -1) : -1;
-    }
-    digest_end_hex(&s.digest, hex);
-    if (strcmp(hex, episode->sha256) != 0) {
-        reel_fail(err, REEL_CHANGED, "an episode is not what was planned");
-        return -1;
-    }
-    int taken = fd;
-    fd = -1;
-    return taken;
 }

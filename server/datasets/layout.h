@@ -14,10 +14,14 @@
 
 enum { LAYOUT_PATH = 320, LAYOUT_META = 5 };
 
+struct layout_sum { /* over the bytes of a file */
+    uint64_t size;
+    uint32_t crc; /* CRC-32 */
+    char sha256[SHA256_HEX];
+};
 struct layout_video { /* of an episode and a feature of images */
     uint32_t source;
-    uint64_t size; /* of its file */
-    char sha256[SHA256_HEX];
+    struct layout_sum sum;
     struct dataset_number stats[CAMERA_COLOURS]; /* count 0: its frames cannot be decoded here */
 };
 
@@ -29,17 +33,16 @@ struct layout_episode {
     bool is_cut; /* around an event: cut and event */
     struct dataset_cut cut;
     char *event;   /* its title; NULL: there is none */
-    char *problem; /* why it is no episode of the dataset; NULL: it is one */
+    char *problem; /* why it is no episode of the dataset; NULL: it is one. A recording that is not there has no more
+                      than id and name: what the definition says */
     struct dataset_episode e;
     struct dataset_place place;
     struct layout_video *videos; /* by feature of images; NULL without, or before they are made */
-    uint64_t size;               /* of its file */
-    char sha256[SHA256_HEX];
+    struct layout_sum sum;       /* of its table */
 };
 struct layout_file {
     char path[LAYOUT_PATH];
-    uint64_t size;
-    char sha256[SHA256_HEX];
+    struct layout_sum sum;
     struct grow data;                     /* of meta/ */
     const struct layout_episode *episode; /* NULL: of meta/ */
     const struct layout_video *video;     /* NULL: not of videos/ */

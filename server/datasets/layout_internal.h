@@ -6,9 +6,10 @@
 
 #include "app.h"
 #include "base/output_file.h"
+#include "datasets/known.h"
 #include "datasets/layout.h"
 
-/* The recording's run of frames, found or made: fills e, size and sha256 of the episode. `checks` decides whether it
+/* The recording's run of frames, found or made: fills e and sum of the episode. `checks` decides whether it
  * fits in the dataset, before its rows are written; false: err says why not. */
 bool made_episode(struct app *app, struct dataset_layout *l, struct layout_episode *e,
                   bool (*checks)(struct dataset_layout *l, const struct dataset_episode *planned,
@@ -24,6 +25,15 @@ struct reel_recording *made_recording(struct app *app, const struct layout_episo
 struct dataset_spec made_spec(const struct dataset_layout *l, const struct layout_episode *e);
 unsigned made_version(void); /* changes when any byte does that is made here or in lib/datasets */
 
+/* A file's sum, while it is read or written. */
+struct made_sum {
+    struct digest digest;
+    uint32_t crc;
+};
+struct made_sum made_sum_start(void);
+void made_sum_add(struct made_sum *s, const void *data, size_t size);
+void made_sum_end(const struct made_sum *s, struct layout_sum *out);
+
 /* Files of what is made, by a key over all that their bytes depend on. */
 enum { MADE_PATH = 4096 };
 bool made_path(struct app *app, const struct layout_episode *e, const struct digest *key, const char *suffix,
@@ -34,7 +44,8 @@ bool made_write_note(struct app *app, const char *path, const void *data, size_t
 void *made_read_note(const char *path, size_t *size);   /* malloc'd; NULL: there is none */
 void made_add_text(struct digest *d, const char *text); /* NULL is as "" */
 void made_add_number(struct digest *d, int64_t number);
-int made_clock(const struct catalog_recording *row); /* that a user set; -1: none */
+int made_clock(const struct catalog_recording *row);                              /* that a user set; -1: none */
+struct known_key made_known_key(struct app *app, const struct layout_request *q); /* without a name: no memory */
 void made_start_key(struct digest *d, const struct dataset_layout *l, const struct layout_episode *e);
 
 /* meta.c: makes the files. */

@@ -6,18 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "catalog/definitions.h"
 #include "chunks/codec.h"
+#include "chunks/spool.h"
 #include "decode/encoding.h"
+#include "json_whole.h"
 #include "reel/version.h"
 #include "scans/open_recordings.h"
 #include "store/store.h"
 
 static const int64_t OPEN_WAIT_NS = INT64_C(600000000000); /* for the index of a recording */
-static const unsigned FORMAT_VERSION = 2;                  /* of all bytes that are made here and in lib/datasets */
+static const unsigned FORMAT_VERSION = 3;                  /* of all bytes that are made here and in lib/datasets */
 
 /* ---- keys: over all that the bytes depend on */
 
@@ -74,6 +79,25 @@ static void episode_key(const struct dataset_layout *l, const struct layout_epis
     made_add_number(d, e->place.task);
 }
 
+struct known_key made_known_key(struct app *app, const struct layout_request *q) {
+    struct known_key key = {.version = catalog_definitions_version(app->catalog)};
+    AUTO_MEM char *text = json_whole_text(q->value, JSON_COMPACT);
+    struct digest d;
+    if (!text) {
+        return key;
+    }
+    digest_start(&d, DIGEST_SHA1);
+    made_add_number(&d, made_version());
+    made_add_text(&d, text);
+    made_add_number(&d, q->max);
+    made_add_number(&d, q->allowed != NULL);
+    for (const char *const *glob = q->allowed; glob && *glob; glob++) {
+        made_add_text(&d, *glob);
+    }
+    digest_end_hex(&d, key.name);
+    return key;
+}
+
 bool made_path(struct app *app, const struct layout_episode *e, const struct digest *key, const char *suffix,
                char out[MADE_PATH], struct reel_error *err) {
     char hex[SHA1_HEX];
@@ -108,8 +132,22 @@ struct dataset_spec made_spec(const struct dataset_layout *l, const struct layou
     return spec;
 }
 
+struct made_sum made_sum_start(void) {
+    struct made_sum s = {0};
+    digest_start(&s.digest, DIGEST_SHA256);
+    return s;
+}
+void made_sum_add(struct made_sum *s, const void *data, size_t size) {
+    digest_add(&s->digest, data, size);
+    s->crc = (uint32_t)crc32_z(s->crc, data, size);
+}
+void made_sum_end(const struct made_sum *s, struct layout_sum *out) {
+    *out = (struct layout_sum){.size = s->digest.size, .crc = s->crc};
+    digest_end_hex(&s->digest, out->sha256);
+}
+
 static bool count_bytes(void *context, const char *data, size_t size) {
-    digest_add(context, data, size);
+    made_sum_add(context, data, size);
     return true;
 }
 
@@ -151,8 +189,7 @@ void *made_read_note(const char *path, size_t *size) {
 
 struct episode_note { /* then its arrays, in the order of their members, the names last */
     char magic[8];
-    uint64_t size; /* of the table */
-    char sha256[SHA256_HEX];
+    struct layout_sum sum;
     struct dataset_episode e; /* its pointers mean nothing */
 };
 static const char magic[8] = "reelrun";
@@ -186,7 +223,7 @@ static bool take_episode(struct reel_bytes data, struct layout_episode *out) {
     memcpy(&note, data.data, sizeof note);
     struct dataset_episode *e = &out->e;
     struct reel_bytes rest = bytes_of(data.data + sizeof note, data.size - sizeof note);
-    if (memcmp(note.magic, magic, sizeof magic) != 0 || note.sha256[SHA256_HEX - 1] != '\0' ||
+    if (memcmp(note.magic, magic, sizeof magic) != 0 || note.sum.sha256[SHA256_HEX - 1] != '\0' ||
         note.e.n_sources > DATASET_SOURCES_MAX || note.e.n_numbers > DATASET_WIDTH_MAX) {
         return false;
     }
@@ -196,8 +233,7 @@ static bool take_episode(struct reel_bytes data, struct layout_episode *out) {
     e->pictures = take_array(&rest, e->n_sources, sizeof *e->pictures);
     e->ages = take_array(&rest, e->n_sources, sizeof *e->ages);
     e->stats = take_array(&rest, e->n_numbers, sizeof *e->stats);
-    out->size = note.size;
-    memcpy(out->sha256, note.sha256, sizeof out->sha256);
+    out->sum = note.sum;
     return e->widths && e->pictures && e->ages && e->stats && take_names(&rest, e) && rest.size == 0;
 }
 
@@ -212,10 +248,9 @@ static bool read_episode(const char *path, struct layout_episode *e) {
 }
 
 static bool note_episode(struct app *app, const char *path, const struct layout_episode *e, struct reel_error *err) {
-    struct episode_note note = {.size = e->size, .e = e->e};
+    struct episode_note note = {.sum = e->sum, .e = e->e};
     struct grow out = {0};
     memcpy(note.magic, magic, sizeof magic);
-    memcpy(note.sha256, e->sha256, sizeof note.sha256);
     grow_put(&out, &note, sizeof note);
     grow_put(&out, e->e.widths, e->e.n_sources * sizeof *e->e.widths);
     grow_put(&out, e->e.pictures, e->e.n_sources * sizeof *e->e.pictures);
@@ -232,14 +267,12 @@ static bool note_episode(struct app *app, const char *path, const struct layout_
 static bool write_episode(struct reel_recording *recording, const struct dataset_layout *l, struct layout_episode *e,
                           struct reel_error *err) {
     const struct dataset_spec spec = made_spec(l, e);
-    struct digest d;
-    const struct reel_text_sink sink = {count_bytes, &d};
-    digest_start(&d, DIGEST_SHA256);
+    struct made_sum sum = made_sum_start();
+    const struct reel_text_sink sink = {count_bytes, &sum};
     if (!dataset_episode_write(recording, &spec, &e->place, &sink, &e->e, &e->e, err)) {
         return false;
     }
-    e->size = d.size;
-    digest_end_hex(&d, e->sha256);
+    made_sum_end(&sum, &e->sum);
     return true;
 }
 
@@ -260,4 +293,43 @@ bool made_episode(struct app *app, struct dataset_layout *l, struct layout_episo
     AUTO(reel_recording_free) struct reel_recording *recording = made_recording(app, e, err);
     return recording && dataset_episode_plan(recording, &spec, progress, &e->e, err) && checks(l, &e->e, err) &&
            write_episode(recording, l, e, err) && note_episode(app, path, e, err);
+}
+
+/* ---- the table of an episode once more */
+
+struct spooling {
+    int fd;
+    struct digest digest;
+    bool failed;
+};
+static bool spool_bytes(void *context, const char *data, size_t size) {
+    struct spooling *s = context;
+    digest_add(&s->digest, data, size);
+    s->failed = !disk_write_all(s->fd, data, size);
+    return !s->failed;
+}
+
+int layout_episode_open(struct app *app, const struct dataset_layout *l, const struct layout_episode *episode,
+                        struct reel_error *err) {
+    const struct dataset_spec spec = made_spec(l, episode);
+    AUTO(reel_recording_free) struct reel_recording *recording = made_recording(app, episode, err);
+    AUTO_FD int fd = recording ? spool_open(NULL, err) : -1;
+    struct spooling s = {.fd = fd};
+    const struct reel_text_sink sink = {spool_bytes, &s};
+    char hex[SHA256_HEX];
+    if (fd < 0) {
+        return -1;
+    }
+    digest_start(&s.digest, DIGEST_SHA256);
+    if (!dataset_episode_write(recording, &spec, &episode->place, &sink, &episode->e, NULL, err)) {
+        return s.failed ? (reel_fail_errno(err, "could not write a temporary file"), -1) : -1;
+    }
+    digest_end_hex(&s.digest, hex);
+    if (strcmp(hex, episode->sum.sha256) != 0) {
+        reel_fail(err, REEL_CHANGED, "an episode is not what was planned");
+        return -1;
+    }
+    int taken = fd;
+    fd = -1;
+    return taken;
 }

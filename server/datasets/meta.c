@@ -314,8 +314,9 @@ static bool put_episodes(const struct dataset_layout *l, const struct reel_text_
 
 static void set_file(struct layout_file *f, const char *path) {
     snprintf(f->path, sizeof f->path, "%s", path);
-    f->size = f->data.size;
-    digest_hex(DIGEST_SHA256, bytes_of(f->data.data, f->data.size), f->sha256);
+    struct made_sum sum = made_sum_start();
+    made_sum_add(&sum, f->data.data, f->data.size);
+    made_sum_end(&sum, &f->sum);
 }
 
 static bool put_json(struct layout_file *f, const char *path, json_t *json, struct reel_error *err) {
@@ -366,8 +367,7 @@ static void put_video_files(const struct dataset_layout *l, uint32_t f, uint32_t
         }
         snprintf(file->path, sizeof file->path, "videos/%s/chunk-000/file-%03u.mp4", l->definition.features[f].name,
                  (unsigned)e->place.episode);
-        memcpy(file->sha256, e->videos[video].sha256, sizeof file->sha256);
-        file->size = e->videos[video].size;
+        file->sum = e->videos[video].sum;
         file->video = &e->videos[video];
         file++->episode = e;
     }
@@ -402,8 +402,7 @@ bool layout_put_meta(struct dataset_layout *l, struct reel_error *err) {
         const struct layout_episode *e = &l->episodes[i];
         if (!e->problem) {
             snprintf(f->path, sizeof f->path, "data/chunk-000/file-%03u.parquet", (unsigned)e->place.episode);
-            memcpy(f->sha256, e->sha256, sizeof f->sha256);
-            f->size = e->size;
+            f->sum = e->sum;
             f++->episode = e;
         }
     }

@@ -43,7 +43,7 @@ static bool read_note(const struct names *n, struct layout_video *out) {
     uint32_t source = out->source;
     AUTO_MEM struct note *note = made_read_note(n->note, &size);
     if (!note || size != sizeof *note || memcmp(note->magic, magic, sizeof magic) != 0 ||
-        note->video.sha256[SHA256_HEX - 1] != '\0') {
+        note->video.sum.sha256[SHA256_HEX - 1] != '\0') {
         return false;
     }
     *out = note->video;
@@ -60,20 +60,18 @@ static void give_room(void *server, uint64_t bytes) {
     http_server_give_back(server, bytes);
 }
 
-static bool digest_file(const char *path, struct layout_video *out, struct reel_error *err) {
+static bool sum_file(const char *path, struct layout_sum *out, struct reel_error *err) {
     AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
     AUTO_MEM uint8_t *piece = malloc(PIECE);
-    struct digest d;
+    struct made_sum sum = made_sum_start();
     ssize_t n = 0;
     if (!piece) {
         return reel_fail_memory(err);
     }
-    digest_start(&d, DIGEST_SHA256);
     while (fd >= 0 && (n = read(fd, piece, PIECE)) > 0) {
-        digest_add(&d, piece, (size_t)n);
+        made_sum_add(&sum, piece, (size_t)n);
     }
-    out->size = d.size;
-    digest_end_hex(&d, out->sha256);
+    made_sum_end(&sum, out);
     return (fd >= 0 && n == 0) || reel_fail_errno(err, "the store cannot read a video");
 }
 
@@ -88,7 +86,7 @@ static bool write_video(struct app *app, struct dataset_camera *camera, const ch
         return false;
     }
     c->max_threads = VIDEO_THREADS;
-    return conversion_write(c, &output, NULL, progress, err) && digest_file(file.temporary, out, err) &&
+    return conversion_write(c, &output, NULL, progress, err) && sum_file(file.temporary, &out->sum, err) &&
            output_file_finish(&file, err);
 }
 
@@ -184,7 +182,7 @@ int layout_video_open(struct app *app, struct dataset_layout *l, const struct la
         return -1;
     }
     derived_drop(app->derived, names.video); /* of a file that may be gone; a job renames its file before it ends */
-    int fd = open_whole(&names, file->size);
+    int fd = open_whole(&names, file->sum.size);
     if (fd >= 0) {
         return fd;
     }
@@ -198,7 +196,7 @@ int layout_video_open(struct app *app, struct dataset_layout *l, const struct la
         layout_free(made);
         derived_drop(app->derived, names.video);
     }
-    if ((fd = open_whole(&names, file->size)) >= 0) {
+    if ((fd = open_whole(&names, file->sum.size)) >= 0) {
         *err = (struct reel_error){0}; /* another reader dropped what this one waited for, but the file is there */
     } else if (err->code == REEL_OK) {
         reel_fail(err, REEL_BUSY, "a video of a dataset is being made; try again");

@@ -43,6 +43,7 @@ struct websocket {
     bool control;  /* the frame that is being received is one */
     bool begun;    /* a message is being received */
     bool broken;   /* the connection is */
+    bool more;     /* the carrier may hold bytes that poll() does not see */
     size_t budget; /* bytes that this round may still read */
     int64_t heard_ns, sent_ns, pinged_ns, looked_ns;
     uint64_t received, sent;
@@ -61,7 +62,10 @@ static ssize_t on_read(wslay_event_context_ptr frames, uint8_t *buffer, size_t s
         memcpy(buffer, early->data, (size_t)got);
         *early = bytes_of(early->data + got, early->size - (size_t)got);
     } else if (size > 0) {
-        got = recv(ws->options.fd, buffer, size, MSG_DONTWAIT);
+        const struct websocket_carrier *carrier = &ws->options.carrier;
+        got = carrier->receive ? carrier->receive(carrier->context, buffer, size)
+                               : recv(ws->options.fd, buffer, size, MSG_DONTWAIT);
+        ws->more = carrier->receive && got > 0;
     }
     if (got > 0) {
         ws->budget -= (size_t)got;
@@ -78,7 +82,9 @@ static ssize_t on_read(wslay_event_context_ptr frames, uint8_t *buffer, size_t s
 static ssize_t on_write(wslay_event_context_ptr frames, const uint8_t *data, size_t size, int flags, void *context) {
     struct websocket *ws = context;
     (void)flags;
-    ssize_t sent = send(ws->options.fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const struct websocket_carrier *carrier = &ws->options.carrier;
+    ssize_t sent = carrier->send ? carrier->send(carrier->context, data, size)
+                                 : send(ws->options.fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent >= 0) {
         ws->sent += (uint64_t)sent;
         ws->sent_ns = clock_ns();
@@ -204,7 +210,7 @@ static bool may_read(struct websocket *ws) {
 /* Waits for the socket, or `wake`, for `timeout_ns`; then reads and writes what is possible. True: `wake` is readable.
  */
 static bool exchange(struct websocket *ws, int wake, int64_t timeout_ns) {
-    bool reads = may_read(ws), early = reads && ws->options.early.size > 0;
+    bool reads = may_read(ws), early = reads && (ws->options.early.size > 0 || ws->more);
     int64_t wait_ns = early || timeout_ns < 0 ? 0 : timeout_ns < LOOK_NS ? timeout_ns : LOOK_NS;
     struct timespec time = {.tv_sec = wait_ns / SECOND_NS, .tv_nsec = wait_ns % SECOND_NS};
     struct pollfd fds[2] = {{.fd = ws->options.fd, .events = reads ? POLLIN : 0}, {.fd = wake, .events = POLLIN}};
@@ -341,6 +347,10 @@ void websocket_close(struct websocket *ws, enum websocket_close code, const char
 
 unsigned websocket_close_code(const struct websocket *ws) {
     return wslay_event_get_close_received(ws->frames) ? wslay_event_get_status_code_received(ws->frames) : 0;
+}
+
+unsigned websocket_own_code(const struct websocket *ws) {
+    return wslay_event_get_close_sent(ws->frames) ? wslay_event_get_status_code_sent(ws->frames) : 0;
 }
 
 uint64_t websocket_received(const struct websocket *ws) {

@@ -5,6 +5,7 @@
 #define SERVER_HTTP_WEBSOCKET_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "reel/bytes.h"
 #include "reel/cleanup.h"
@@ -20,8 +21,16 @@ enum websocket_close {
     WEBSOCKET_INTERNAL = 1011
 };
 
+/* What carries the bytes, where that is not the socket alone (TLS): as recv() and send() that do not wait. */
+struct websocket_carrier {
+    ssize_t (*receive)(void *context, void *buffer, size_t size);
+    ssize_t (*send)(void *context, const void *data, size_t size);
+    void *context;
+};
+
 struct websocket_options {
-    int fd; /* stays the caller's */
+    int fd;                           /* stays the caller's */
+    struct websocket_carrier carrier; /* functions NULL: the socket */
     bool client;
     struct reel_bytes early;        /* received after the handshake already; copied */
     size_t message_max;             /* bytes of one received */
@@ -51,6 +60,7 @@ enum websocket_got websocket_wait(struct websocket *ws, int wake, int64_t until_
 /* Sends a close frame, unless one was sent, and waits a moment for the other side's. */
 void websocket_close(struct websocket *ws, enum websocket_close code, const char *reason);
 unsigned websocket_close_code(const struct websocket *ws); /* that the other side sent; 0: none */
+unsigned websocket_own_code(const struct websocket *ws);   /* that this side sent: TOO_BIG, PROTOCOL …; 0: none */
 uint64_t websocket_received(const struct websocket *ws);   /* bytes */
 uint64_t websocket_sent(const struct websocket *ws);
 

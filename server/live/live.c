@@ -3,6 +3,7 @@
  * written until then. */
 #include "base/thread.h"
 #include "live/live_internal.h"
+#include "live/nanover_record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -257,6 +258,23 @@ static bool append_mcap(struct live_item *item, struct reel_bytes body, struct r
     return reel_rows_append_recording(item->rows, recording, added, err);
 }
 
+static bool append_nanover(const struct live_item *item, const struct live_batch *b, struct reel_rows_added *added,
+                           struct reel_error *err) {
+    bool is_nanover;
+    bool good = nanover_record(item->recorder, item->rows, b->body, b->log_ns, &is_nanover, err);
+    *added = (struct reel_rows_added){.messages = good && is_nanover, .last_ns = b->log_ns};
+    return good;
+}
+
+static bool append_batch(struct live_item *item, const struct live_batch *b, struct reel_rows_added *added,
+                         struct reel_error *err) {
+    enum reel_row_media media = b->media == LIVE_JSON ? REEL_ROWS_JSON : REEL_ROWS_MSGPACK;
+    int64_t log_ns = b->log_ns != 0 ? b->log_ns : reel_now_ns();
+    return b->media == LIVE_MCAP      ? append_mcap(item, b->body, added, err)
+           : b->media == LIVE_NANOVER ? append_nanover(item, b, added, err)
+                                      : reel_rows_append(item->rows, media, b->body, log_ns, added, err);
+}
+
 /* The item's mutex is held. */
 static bool write_batch(struct live *live, struct live_item *item, const struct live_batch *b,
                         struct live_appended *out, struct reel_error *err) {
@@ -274,10 +292,7 @@ static bool write_batch(struct live *live, struct live_item *item, const struct 
     if (b->key[0] && !live_key_begin(live->app, item, err)) {
         return false;
     }
-    enum reel_row_media media = b->media == LIVE_JSON ? REEL_ROWS_JSON : REEL_ROWS_MSGPACK;
-    bool good = b->media == LIVE_MCAP ? append_mcap(item, b->body, &added, err)
-                                      : reel_rows_append(item->rows, media, b->body,
-                                                         b->log_ns != 0 ? b->log_ns : reel_now_ns(), &added, err);
+    bool good = append_batch(item, b, &added, err);
     struct reel_error why = {0};
     good = reel_recorder_flush(item->recorder, good ? err : &why) && good;
     uint64_t bytes = reel_recorder_bytes(item->recorder);

@@ -38,7 +38,12 @@ struct live_request {
 bool live_create(struct live *live, const struct live_request *q, struct catalog_recording *out,
                  struct reel_error *err);
 
-enum live_media { LIVE_JSON, LIVE_MSGPACK, LIVE_MCAP };
+enum live_media {
+    LIVE_JSON,
+    LIVE_MSGPACK,
+    LIVE_MCAP,
+    LIVE_NANOVER, /* one message of a NanoVer server; another one is not appended */
+};
 struct live_batch {
     enum live_media media;
     struct reel_bytes body;
@@ -57,6 +62,19 @@ struct live_appended {
  * REEL_BUSY: it is being opened after a restart. */
 bool live_append(struct live *live, const struct catalog_recording *r, const struct live_batch *batch,
                  struct live_appended *out, struct reel_error *err);
+
+/* ---- source.c: what the server records of a running NanoVer server */
+
+enum { LIVE_SOURCE_RETRIES = 5 };
+/* Whether the server may connect to it (--record-from). REEL_ARGUMENT with the reason. */
+bool live_source_check(struct app *app, const char *url, struct reel_error *err);
+/* Connects and hangs up. REEL_IO: nothing answers there, or no WebSocket. */
+bool live_source_try(const char *url, struct reel_error *err);
+/* Job "record" of the recording: appends what is received until the other server ends the connection, then finishes
+ * it. */
+bool live_source_add(struct live *live, const struct catalog_recording *r, const char *url, char job[JOB_ID_TEXT],
+                     struct reel_error *err);
+bool live_source_run(struct app *app, const struct job_call *call, struct reel_error *err);
 
 /* Job "finish" of the recording (jobs_add() gives the one that runs). */
 bool live_finish(struct live *live, const struct catalog_recording *r, char job[JOB_ID_TEXT], struct reel_error *err);

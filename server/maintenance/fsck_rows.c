@@ -189,8 +189,9 @@ static const char *difference(const json_t *manifest, const struct catalog_recor
     if (!has_parts(manifest, r)) {
         return "it has other files";
     }
-    bool annotations = has_text(item, "group", r->group) && has_text(item, "description", r->annotations.description) &&
-                       has_tags(item, &r->annotations) && json_is_integer(epoch) == r->annotations.has_epoch &&
+    bool annotations = has_text(item, "group", r->group) && has_text(item, "announced", r->announced) &&
+                       has_text(item, "description", r->annotations.description) && has_tags(item, &r->annotations) &&
+                       json_is_integer(epoch) == r->annotations.has_epoch &&
                        json_integer_value(epoch) == (r->annotations.has_epoch ? r->annotations.epoch_ns : 0) &&
                        has_text(item, "clock", r->annotations.has_clock ? clock_name(r->annotations.clock) : "") &&
                        json_array_size(json_object_get(item, "notes")) == r->annotations.notes &&

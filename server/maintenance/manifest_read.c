@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/hex.h"
+#include "catalog/announced.h"
 #include "catalog/notes.h"
 #include "json_whole.h"
 #include "maintenance/rebuild.h"
@@ -41,8 +42,9 @@ static bool read_parts(const json_t *manifest, struct catalog_recording *r, stru
     if (!(r->parts = calloc(json_array_size(parts) + 1, sizeof *r->parts))) {
         return reel_fail_memory(err);
     }
-    if (r->state == STATE_RECORDING && json_array_size(parts) == 0 && is_hex(its, SHA256_HEX - 1)) { /* its file is in
-                                                                                                        live/ */
+    /* its file is in live/, or on a robot */
+    if ((r->state == STATE_RECORDING || r->announced[0]) && json_array_size(parts) == 0 &&
+        is_hex(its, SHA256_HEX - 1)) {
         memcpy(r->content, its, SHA256_HEX);
         return true;
     }
@@ -168,7 +170,8 @@ static bool manifest_read_read_events(const json_t *item, struct catalog_events 
 static bool manifest_read_read_names(const json_t *manifest, const json_t *item, struct catalog_recording *r,
                                      struct reel_error *err) {
     const char *id = manifest_read_text_of(item, "id"), *collection = manifest_read_text_of(item, "collection"),
-               *name = manifest_read_text_of(item, "name");
+               *name = manifest_read_text_of(item, "name"), *announced = manifest_read_text_of(item, "announced");
+    struct announced unused;
     int64_t revision = manifest_read_number_of(item, "revision");
     if (!is_hex(id, RECORDING_ID_TEXT - 1) || revision < 1 || revision > UINT32_MAX ||
         !recording_state_parse(manifest_read_text_of(item, "state"), &r->state)) {
@@ -185,10 +188,13 @@ static bool manifest_read_read_names(const json_t *manifest, const json_t *item,
     r->format = strdup(manifest_read_text_of(manifest, "format"));
     r->group = strdup(
         strlen(manifest_read_text_of(item, "group")) <= NAME_BYTES_MAX ? manifest_read_text_of(item, "group") : "");
+    r->size = (uint64_t)manifest_read_number_of(item, "size");
+    r->announced = strdup(announced_read(announced, &unused) ? announced : "");
     r->container = strdup("");
     r->clock_note = strdup("");
     r->problem = strdup("");
-    return (r->group && r->collection && r->name && r->format && r->container && r->clock_note && r->problem) ||
+    return (r->group && r->announced && r->collection && r->name && r->format && r->container && r->clock_note &&
+            r->problem) ||
            reel_fail_memory(err);
 }
 

@@ -144,6 +144,9 @@ static struct reel_index *open_or_scan(struct app *app, struct catalog_recording
     if (r->state == STATE_RECORDING) { /* opened when the server starts */
         return NULL;
     }
+    if (r->announced[0]) {
+        return open_known(app, r, STATE_ANNOUNCED, &why);
+    }
     if (!all_there(app, r)) {
         set_problem(r, STATE_MISSING, "the stored file is gone");
         return NULL;

@@ -79,7 +79,7 @@ static bool goes(const json_t *rule, int64_t now_ns, uint64_t held, const struct
         return true;
     }
     *why = RETENTION_BYTES;
-    return bytes && held > (uint64_t)json_integer_value(bytes);
+    return bytes && r->size > 0 && held > (uint64_t)json_integer_value(bytes);
 }
 
 /* Part of a collection that has a rule: w->row is -1 at its end. */

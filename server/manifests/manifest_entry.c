@@ -1,6 +1,7 @@
 /* The manifest of a content, which is enough to rebuild a lost catalog, is a JSON object:
  * {"reel_manifest": 1, "content", "format", "parts": [{"sha256", "size", "file_name"}], "recordings": [{"id",
- * "collection", "name", "revision", "state", "created_ns"}]}. A recording also has, if not empty: "group", "tags": {},
+ * "collection", "name", "revision", "state", "created_ns"}]}. A recording also has, if not empty: "group",
+ * "announced" (catalog/announced.h) and "size" of one without parts, "tags": {},
  * "description", "custom": {}, "epoch_ns", "clock", "notes": [{"id", "author", "text", "created_ns", "updated_ns"}],
  * "events":
  * [{"id", "start_ns", "end_ns", "title", "tags": {}, "author", "created_ns", "updated_ns"}]. With a bucket a part also
@@ -89,6 +90,10 @@ static json_t *entry_for(const json_t *old, const struct catalog_recording *r,
     json_t *events = annotations ? events_json(annotations->events) : json_incref(json_object_get(before, "events"));
     if (r->group && r->group[0]) {
         json_object_set_new(entry, "group", json_string(r->group));
+    }
+    if (r->announced && r->announced[0]) {
+        json_object_set_new(entry, "announced", json_string(r->announced));
+        json_object_set_new(entry, "size", json_integer((json_int_t)r->size));
     }
     put_annotations(entry, &r->annotations);
     if (json_array_size(notes) > 0) {

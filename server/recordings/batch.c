@@ -90,6 +90,9 @@ static bool apply(const struct batch *b, const struct catalog_batch_item *item, 
     if (strcmp(b->action, "change") == 0) {
         return batch_change(b, &row, item->new_name, changed, err);
     }
+    if (strcmp(b->action, "rescan") == 0 && row.state == STATE_ANNOUNCED) {
+        return reel_fail(err, REEL_CONFLICT, "the file of this recording is still on the robot");
+    }
     if (strcmp(b->action, "rescan") == 0) {
         return *changed ? scan_again(b->app, &row, job, err)
                         : reel_fail(err, REEL_CONFLICT, "this recording is in the trash");

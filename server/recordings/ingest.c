@@ -9,6 +9,7 @@
 #include "catalog/quota.h"
 #include "manifests/manifest_entry.h"
 #include "manifests/manifests.h"
+#include "recordings/announce.h"
 #include "recordings/names.h"
 #include "reel/time.h"
 #include "scans/open_recordings.h"
@@ -33,6 +34,7 @@ struct ingestion {
     uint32_t n;
     const struct reel_format *format;
     struct catalog_recording r; /* the result, filled step by step */
+    char announced[SHA256_HEX]; /* the content of the announced recording whose file this is, r.id; "": of none */
     struct ingest_result *out;
 };
 
@@ -94,6 +96,9 @@ static bool ingest_add_row(struct ingestion *in, const struct reel_index *index,
                            struct reel_error *err) {
     struct catalog_recording *r = &in->r;
     uint32_t expected = r->revision;
+    if (in->announced[0]) {
+        return announce_arrives(in->app, r, in->announced, index, job, err);
+    }
     r->created_ns = reel_now_ns();
     if ((!r->id[0] && !catalog_make_id(r->id, err)) || !manifest_write(in->app->store, r, NULL, err)) {
         return false;
@@ -259,7 +264,8 @@ static bool ingest_locked(struct ingestion *in, int64_t wait_ns, struct reel_err
         reel_fail(err, REEL_CHANGED, NAME_EXISTS);
         return ingest_refuse(in);
     }
-    bool same = there.row && is_same(&there, &in->r), taken = there.row && !same;
+    bool arrives = there.row && announce_is_of(&in->r, &there, in->announced),
+         same = there.row && !arrives && is_same(&there, &in->r), taken = there.row && !same && !arrives;
     if (same) {
         bool ok = answer_existing(in, &there, err);
         catalog_recording_done(&there);

@@ -33,7 +33,7 @@ enum ingest_outcome {
 struct ingest_result {
     enum ingest_outcome outcome;
     struct catalog_recording recording; /* set unless refused */
-    char job[33];                       /* when scanning */
+    char job[33];                       /* when scanning, or while a server is recorded; else "" */
 };
 
 /* Of the only file of a recording, or of a part. */

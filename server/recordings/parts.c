@@ -74,6 +74,10 @@ static bool find_recording(struct joining *j, bool *there, struct reel_error *er
                              j->q->part_of);
         }
     }
+    if (r->state == STATE_ANNOUNCED) {
+        return reel_fail(err, REEL_CONFLICT, "the file \"%.200s\" has not arrived, of which this is a part",
+                         j->q->part_of);
+    }
     return r->state == STATE_READY || r->state == STATE_SCANNING || r->state == STATE_FAILED || /* failed: metadata.yaml
                                                                                                    was uploaded first */
            reel_fail(err, REEL_CONFLICT, "the recording \"%.200s\" is %s", j->q->part_of,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/source.h"
 #include "definitions/set.h"
 #include "scans/references.h"
 #include "scans/scan_job.h"
@@ -273,4 +274,52 @@ struct reel_recording *recordings_get(struct recordings *all, const struct catal
 struct reel_recording *recordings_get_resting(struct recordings *all, const struct catalog_recording *r,
                                               int64_t wait_ns, char job[JOB_ID_TEXT], struct reel_error *err) {
     return get(all, r, true, wait_ns, job, err);
+}
+
+/* ---- announced recordings */
+
+static bool read_nothing(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
+                         struct reel_error *err) {
+    (void)offset, (void)buffer, (void)size;
+    return reel_fail(err, REEL_CONFLICT, "%s is still on the robot", source->name);
+}
+
+static void free_absent(struct reel_source *source) {
+    free(source);
+}
+
+/* A file that cannot be read. */
+static struct reel_source *absent_source(uint64_t size) {
+    static const struct reel_source_ops ops = {.read = read_nothing, .free = free_absent};
+    struct reel_source *source = malloc(sizeof *source);
+    if (source) {
+        *source = (struct reel_source){.ops = &ops, .size = size, .name = "the file"};
+    }
+    return source;
+}
+
+struct reel_recording *recordings_get_announced(struct app *app, const struct catalog_recording *r,
+                                                struct reel_error *err) {
+    AUTO(reel_index_free) struct reel_index *index = scan_open_pack(app, r->content, err);
+    const uint32_t n = index ? reel_index_info(index)->n_parts : 0;
+    AUTO_MEM struct reel_source **parts = calloc((size_t)n + 1, sizeof(struct reel_source *));
+    uint32_t made = 0;
+    if (!index || !parts) {
+        return index ? (reel_fail_memory(err), NULL) : NULL;
+    }
+    if (r->annotations.has_clock) {
+        reel_index_set_clock(index, r->annotations.clock);
+    }
+    while (made < n && (parts[made] = absent_source(reel_index_part_size(index, made)))) {
+        made++;
+    }
+    if (made < n) {
+        while (made > 0) {
+            reel_source_free(parts[--made]);
+        }
+        reel_fail_memory(err);
+        return NULL;
+    }
+    const struct reel_recording_options options = {.cache = app->cache};
+    return reel_recording_from_index(TAKE(index), parts, n, &options, err);
 }

@@ -17,6 +17,9 @@ struct reel_recording *recordings_get(struct recordings *recordings, const struc
 /* The same for one of many at a time: its files are open only while they are read. */
 struct reel_recording *recordings_get_resting(struct recordings *recordings, const struct catalog_recording *r,
                                               int64_t wait_ns, char job[JOB_ID_TEXT], struct reel_error *err);
+/* An announced recording: its index, without its file. */
+struct reel_recording *recordings_get_announced(struct app *app, const struct catalog_recording *r,
+                                                struct reel_error *err);
 void recordings_forget(struct recordings *recordings, const char *content);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "catalog/announced.h"
 #include "http/json_text.h"
 #include "index/index.h"
 #include "reel/time.h"
@@ -98,7 +99,8 @@ static void put_location(struct object *o, const struct catalog_recording *r) {
     views_put(o, "group", r->group && r->group[0] ? json_string(r->group) : json_null());
     views_put(o, "state", json_string(recording_state_name(r->state)));
     views_put(o, "problem", r->problem && r->problem[0] ? json_string(r->problem) : json_null());
-    views_put(o, "content", r->state == STATE_RECORDING ? json_null() : json_string(content));
+    views_put(o, "content",
+              r->state == STATE_RECORDING || r->state == STATE_ANNOUNCED ? json_null() : json_string(content));
     views_put(o, "created", view_time(r->created_ns, REEL_CLOCK_WALL));
     views_put(o, "updated", view_time(r->updated_ns, REEL_CLOCK_WALL));
 }
@@ -132,7 +134,32 @@ static json_t *text_or_null(const char *text) {
 /* Whether a scan has verified the contents shown. Until then they are the summary of the file's own index, or empty. */
 static bool is_indexed(const struct catalog_recording *r, const struct reel_index *index) {
     bool summary = r->id[0] ? r->state == STATE_SCANNING : index && reel_index_info(index)->is_summary;
-    return r->format && r->format[0] && !summary && (index || r->state == STATE_READY || r->state == STATE_RECORDING);
+    return r->format && r->format[0] && !summary &&
+           (index || r->state == STATE_READY || r->state == STATE_RECORDING || r->state == STATE_ANNOUNCED);
+}
+
+static json_t *view_announced(const struct catalog_recording *r) {
+    struct announced a;
+    announced_read(r->announced, &a);
+    struct object o = views_object();
+    views_put(&o, "robot", json_string(a.robot));
+    views_put(&o, "sha256", json_string(a.sha256));
+    return views_end(&o);
+}
+
+json_t *view_fetch(const struct catalog_fetch *fetch, enum reel_clock clock) {
+    const char *state = fetch->problem[0] ? "failed" : fetch->result[0] ? "done" : "waiting";
+    struct object o = views_object();
+    views_put(&o, "id", json_integer(fetch->row));
+    views_put(&o, "recording", json_string(fetch->recording));
+    views_put(&o, "state", json_string(state));
+    views_put_span(&o, "start", "end", fetch->has_range, fetch->start_ns, fetch->end_ns, clock);
+    views_put(&o, "author", json_string(fetch->author));
+    views_put(&o, "asked", view_time(fetch->asked_ns, REEL_CLOCK_WALL));
+    views_put(&o, "answered", fetch->answered_ns ? view_time(fetch->answered_ns, REEL_CLOCK_WALL) : json_null());
+    views_put(&o, "problem", text_or_null(fetch->problem));
+    views_put(&o, "result", text_or_null(fetch->result));
+    return views_end(&o);
 }
 
 json_t *view_recording(const struct catalog_recording *r, const struct reel_index *index) {
@@ -159,6 +186,9 @@ json_t *view_recording(const struct catalog_recording *r, const struct reel_inde
     views_put(&o, "damaged", verified ? json_boolean(r->damaged) : json_null());
     views_put(&o, "lost_bytes", verified ? view_u64(r->lost_bytes) : json_null());
     views_put(&o, "findings", verified ? view_u64(r->findings) : json_null());
+    if (r->state == STATE_ANNOUNCED) {
+        views_put(&o, "announced", view_announced(r));
+    }
     if (r->id[0]) {
         o.failed = !view_add_annotations(o.json, r) || o.failed;
     }

@@ -21,6 +21,9 @@ struct view_slice {
 
 /* A catalog row; `index` (may be NULL): its contents. If r has no id (a file outside of a catalog), the members of the
  * catalog are left out. */
+/* `announced` of an announced recording. */
+struct catalog_fetch;
+json_t *view_fetch(const struct catalog_fetch *fetch, enum reel_clock clock);
 json_t *view_recording(const struct catalog_recording *r, const struct reel_index *index);
 
 /* [{name, type, encoding, messages, payload_bytes, start, end, start_ns, end_ns, latched, channels: [{id, schema_id, …,

@@ -212,6 +212,9 @@ void *derived_find(struct derived_cache *cache, const char *key) {
     pthread_mutex_lock(&cache->lock);
     struct entry *k = *derived_cache_find(cache, key);
     void *object = k && k->object ? k->kind->ref(k->object) : NULL;
+    if (object) {
+        k->used_at = ++cache->clock;
+    }
     pthread_mutex_unlock(&cache->lock);
     return object;
 }

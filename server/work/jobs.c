@@ -364,8 +364,9 @@ bool jobs_statistics(struct jobs *jobs, unsigned i, struct job_statistics *out) 
 
 static void open_lanes(struct jobs *jobs, unsigned n) {
     const unsigned threads[LANES] = {
-        [LANE_SMALL] = n, [LANE_SCANS] = n,  [LANE_PLANS] = 3,       [LANE_IMPORTS] = 2,   [LANE_WATCHES] = 2,
-        [LANE_FILES] = n, [LANE_UPKEEP] = 2, [LANE_MAINTENANCE] = 4, [LANE_WEBHOOKS] = 16, [LANE_STATISTICS] = 1};
+        [LANE_SMALL] = n,     [LANE_SCANS] = n,      [LANE_PLANS] = 3,   [LANE_IMPORTS] = 2,
+        [LANE_WATCHES] = 2,   [LANE_FILES] = n,      [LANE_UPKEEP] = 2,  [LANE_MAINTENANCE] = 4,
+        [LANE_WEBHOOKS] = 16, [LANE_STATISTICS] = 1, [LANE_SOURCES] = 16};
     for (unsigned i = 0; i < LANES; i++) {
         struct lane *lane = &jobs->lanes[i];
         *lane = (struct lane){.jobs = jobs, .number = (enum job_lane)i, .threads_max = threads[i]};

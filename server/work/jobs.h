@@ -27,6 +27,7 @@ enum job_lane {
     LANE_MAINTENANCE,
     LANE_WEBHOOKS,
     LANE_STATISTICS, /* reads whole recordings, and yields to everything else */
+    LANE_SOURCES,    /* connections that are recorded, each as long as it lasts */
     LANES
 };
 

@@ -1,6 +1,6 @@
 -- name: retention_rows
 -- As for SQLite.
-SELECT r.row, r.id, r.name, r.revision, r.size, r.created_ns, EXISTS (
+SELECT r.row, r.id, r.name, r.revision, iif(r.state = 7, 0, r.size), r.created_ns, EXISTS (
     SELECT 1 FROM recording_tags AS t
     JOIN tag_keys AS k ON k.id = t.key
     JOIN tag_values AS v ON v.id = t.value

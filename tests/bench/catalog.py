@@ -19,7 +19,7 @@ RARE = 997  # one of so many is a copy of the other recording
 MINUTE = 60 * 10**9  # one begins each minute
 PAGES = 100  # asked of each question, for p99 and p50
 
-REPAIRS = ('repair_sums', 'repair_labels', 'repair_tag_keys', 'repair_tag_values')
+REPAIRS = ('repair_sums', 'repair_labels', 'repair_tag_keys', 'repair_tag_values', 'repair_title_labels', 'repair_tag_labels')
 MORE = '''
 CREATE TEMP TABLE more AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < :count)
 SELECT (SELECT max(row) FROM recordings) + 1 + i AS row, i, iif(i % :rare = :rare - 1, :other, :common) AS source,
@@ -63,6 +63,7 @@ def fill(path, count):
             run_each(db, text)
         for name in REPAIRS:
             db.execute(statement('fsck', name))
+        db.execute(statement('labels', 'labels_missing'))  # their text is written by the server when it starts
         for _, sql in triggers:
             db.execute(sql)
         db.execute('COMMIT')

@@ -221,15 +221,15 @@ class Places(unittest.TestCase):
     def test_fsck_repairs_what_is_searched(self):
         folder = self.folder()
         server = Server(folder)
-        server.added('find-me.bag', data(5))
+        server.added('find-me.bag', data(5), '?tag=season=autumn')
         server.stop()
-        catalog_sql(folder, 'DELETE FROM search; DELETE FROM label_search; UPDATE sums SET recordings = 7')
+        catalog_sql(folder, 'DELETE FROM search; DELETE FROM label_search; UPDATE sums SET recordings = 7; UPDATE tag_values SET label = NULL')
         self.assertEqual(reel('fsck', '--data', folder, check=False).returncode, 1)
         reel('fsck', '--data', folder, '--repair', check=False)
         self.assertEqual(reel('fsck', '--data', folder, check=False).returncode, 0)
         server = Server(folder)
         try:
-            for q in ('find-me', 'ind', 'chatter', 'geometry'):
+            for q in ('find-me', 'ind', 'chatter', 'geometry', 'autumn'):
                 self.assertEqual([r['name'] for r in server.get(API + '/recordings?q=' + q).json()['items']], ['find-me.bag'], q)
         finally:
             server.stop()

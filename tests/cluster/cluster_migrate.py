@@ -54,7 +54,7 @@ class Migrate(unittest.TestCase):
     def told(self, server):
         """What the server says of everything that does not change with time."""
         lists = ['/recordings?limit=100&state=%s' % s for s in ('ready', 'trashed')]
-        lists += ['/recordings?sort=%s&q=%s' % (s, q) for s in ('name', '-name', 'size', '-start', 'duration', 'messages') for q in ('', 'r', 'topic:/odom', 'chatter', 'robot:1')]
+        lists += ['/recordings?sort=%s&q=%s' % (s, q) for s in ('name', '-name', 'size', '-start', 'duration', 'messages') for q in ('', 'r', 'topic:/odom', 'chatter', 'robot:1', 'bump')]
         lists += ['/changes?since=0', '/values?field=topic', '/values?field=type', '/values?field=format', '/collections', '/stats', '/tokens', '/webhooks', '/coverage']
         lists += ['/collections/lab/layouts', '/searches']
         out = {}

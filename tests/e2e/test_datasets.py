@@ -8,6 +8,7 @@ import re
 import shutil
 import tarfile
 import tempfile
+import zipfile
 from urllib.parse import quote
 
 from harness import API, Case, Server, catalog_sql, create_token, reel
@@ -156,6 +157,26 @@ class Datasets(Case):
         self.assertEqual({k.split('one/')[-1]: hashlib.sha256(v).hexdigest() for k, v in packed.items()},
                          {k: hashlib.sha256(v.body).hexdigest() for k, v in files.items()})
 
+    def test_as_a_zip_archive(self):
+        path = '/dav/datasets/pick/one/?archive=zip'
+        whole = self.get(path)
+        size, tag = len(whole.body), whole.headers['ETag']
+        for answer in (whole, self.server.request('HEAD', path)):
+            self.assertEqual([answer.headers[n] for n in ('Content-Length', 'Content-Type', 'ETag')], [str(size), 'application/zip', tag])
+            self.assertIn('filename="one.zip"', answer.headers['Content-Disposition'])
+        with zipfile.ZipFile(io.BytesIO(whole.body)) as archive:
+            self.assertIsNone(archive.testzip())
+            self.assertEqual({name: archive.read(name) for name in archive.namelist()}, {'one/' + name: self.file(name).body for name in FILES})
+        pick = random.Random(2)
+        for _ in range(20):  # as one continues what was cut off
+            first, last = sorted(pick.randrange(size) for _ in range(2))
+            self.assertEqual(self.get(path, 206, Range='bytes=%d-%d' % (first, last), If_Range=tag).body, whole.body[first:last + 1])
+        self.assertEqual(self.get(path, 206, Range='bytes=%d-' % (size - 30)).body, whole.body[-30:])
+        self.assertNotEqual(self.get('/dav/datasets/pick/one/?archive=tar').headers['ETag'], tag)
+        with zipfile.ZipFile(io.BytesIO(self.get('/dav/datasets/pick/one/meta?archive=zip').body)) as archive:
+            self.assertEqual(archive.namelist(), [name for name in FILES if name.startswith('meta/')])
+        self.assertProblem(self.get('/dav/lab/?archive=zip', 422), 422, 'archive=tar')
+
     def test_listed(self):
         page = self.get('/s3/datasets?list-type=2&prefix=pick/one/').body.decode()
         self.assertEqual(re.findall('<Key>([^<]*)', page), ['pick/one/' + path for path in FILES])
@@ -228,6 +249,47 @@ class Changes(Case):
         self.assertEqual([self.server.request('GET', path, None, {'Prefer': 'wait=1'}).status for path in paths], [503] * 3)
         change(state)
         self.assertEqual([self.get(path).body for path in paths], before)
+
+    def left_out(self, name):
+        return [(e['recording'], e['name'], e['problem']) for e in self.get('%s/datasets/%s?report' % (API, name)).json()['episodes'] if e['problem']]
+
+    def test_it_is_deleted(self):
+        """Of those that the dataset names: the others stay, and the report has the one that is missing."""
+        one = self.server.added('goes.bag', sample(1, 7))
+        Datasets.put(self.server, 'goes', {**{k: v for k, v in VALUE.items() if k != 'search'}, 'recordings': [one, self.ids[0]]})
+        info = lambda: self.get('/dav/datasets/goes/meta/info.json').json()['total_episodes']
+        self.assertEqual((info(), self.left_out('goes')), (2, []))
+        whole = self.sha('goes')
+        self.assertEqual(self.server.request('DELETE', '%s/recordings/%s' % (API, one)).status, 204)
+        self.assertEqual((info(), self.left_out('goes')), (1, [(one, 'lab/goes.bag', 'the recording is not ready: it is trashed')]))
+        self.assertNotEqual(self.sha('goes'), whole)
+        self.assertEqual(self.server.request('POST', '%s/recordings/%s/restore' % (API, one)).status, 200)
+        self.assertEqual((info(), self.left_out('goes'), self.sha('goes')), (2, [], whole))
+        self.assertEqual(self.server.request('DELETE', '%s/recordings/%s?purge=true' % (API, one)).status, 204)
+        self.assertEqual((info(), self.left_out('goes')), (1, [(one, one, 'no recording has that id')]))
+        self.assertIn('left out: %s: no recording has that id' % one, reel('dataset', 'preview', self.server.base, 'goes').stdout.decode())
+
+    def test_it_cannot_be_planned(self):
+        """Who asks for it is answered why, and a list of all datasets has the others."""
+        Datasets.put(self.server, 'broken', VALUE)
+        self.addCleanup(self.server.request, 'DELETE', API + '/datasets/broken')
+        catalog_sql(self.server.data, """UPDATE saved SET value = '{"search": {"q": ""}, "fps": 10, "features": 5}' WHERE name = 'broken'""")
+        for path in ('/dav/datasets/broken/meta/info.json', '/s3/datasets?list-type=2&prefix=broken/', '/hf/api/datasets/broken', '/dav/datasets/broken?archive=zip'):
+            answer = self.server.get(path)
+            self.assertEqual((answer.status, b'features' in answer.body), (400, True), answer)
+        page = self.get('/s3/datasets?list-type=2').body
+        self.assertIn(b'named/meta/info.json', page)
+        self.assertNotIn(b'broken/', page)
+
+    def test_one_in_the_folder_of_another(self):
+        for name in ('found/meta', 'found/meta/more'):
+            Datasets.put(self.server, name, VALUE)
+            self.addCleanup(self.server.request, 'DELETE', API + '/datasets/' + name)
+        of = lambda path: self.get('/dav/datasets/%s/meta/info.json' % path).body
+        self.assertEqual(of('found'), of('found/meta/more'))
+        self.assertEqual(of('found'), of('found/meta'))
+        self.assertEqual(self.server.get('/dav/datasets/found/meta/more/none').status, 404)
+        self.assertEqual(self.server.request('PROPFIND', '/dav/datasets/found/', None, {'Depth': '0'}).status, 207)
 
     def test_its_clock_is_set(self):
         sha = self.sha()

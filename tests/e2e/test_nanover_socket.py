@@ -1,7 +1,5 @@
 """The archive as a server of NanoVer's protocol: /nanover and /recordings/{id}/nanover, with the websockets and msgpack of Debian's Python."""
 import asyncio
-import base64
-import hashlib
 import json
 import os
 import shutil
@@ -20,7 +18,7 @@ import legacy
 from harness import API, PATIENCE, REEL, Case, Server, create_token, curl, eventually, reel
 from samples import SECOND, T0, Message, bag, nanover, nanover_messages, read_nanover
 from test_tls import make_certificate
-from websocket_client import Nanover, Raw, converse, frame_bytes, refusal
+from websocket_client import Nanover, Raw, answer_handshake, converse, frame_bytes, refusal
 
 MESSAGES = nanover_messages()
 PACKED = [msgpack.packb(message) for _, message in MESSAGES]
@@ -354,16 +352,6 @@ class Encrypted(unittest.TestCase):
                                   server_hostname='localhost'), PACKED)
 
 
-def answer_handshake(peer):
-    """As a server of WebSockets does."""
-    head = b''
-    while b'\r\n\r\n' not in head:
-        head += peer.recv(65536)
-    key = [line.split(b': ')[1] for line in head.split(b'\r\n') if line.startswith(b'Sec-WebSocket-Key')][0]
-    accept = base64.b64encode(hashlib.sha1(key + b'258EAFA5-E914-47DA-95CA-C5AB0DC85B11').digest())
-    peer.sendall(b'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ' + accept + b'\r\n\r\n')
-
-
 class Recorded(Case):
     """reel record ws://…"""
     @classmethod
@@ -461,4 +449,3 @@ class Recorded(Case):
             self.assertEqual(done.returncode, 1, done)
             self.assertIn(words, done.stderr)
             self.assertFalse(os.path.exists(self.target))
-        self.assertEqual(reel('record', self.address(), '--to', self.server.base, '--name', 'x', check=False).returncode, 2)

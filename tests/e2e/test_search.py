@@ -3,12 +3,14 @@ import csv
 import datetime
 import io
 import json
+import shutil
 import struct
+import tempfile
 import unittest
 from collections import Counter
 from urllib.parse import urlencode
 
-from harness import API, Case, eventually, time_ns
+from harness import API, Case, Server, eventually, reel, time_ns
 from samples import SECOND, T0, Message, bag, nanover, nanover_messages
 
 COUNT = 200
@@ -45,6 +47,88 @@ class Made:
 
 def stamp(ns):
     return (datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=ns // 1000)).strftime('%Y-%m-%dT%H:%M:%SZ')
+
+
+class Words(Case):
+    """Words of tags and events: what finds a recording changes with them, at once."""
+    @classmethod
+    def fill(cls):
+        cls.ids = [cls.server.added('%d.bag' % i, bag([Message(T0 + i, '/odom', bytes(24), 'geometry_msgs/Point')])) for i in range(4)]
+
+    def send(self, method, path, status, body=None):
+        answer = self.server.request(method, API + path, json.dumps(body).encode() if body is not None else None, {'Content-Type': 'application/json'})
+        self.assertEqual(answer.status, status, answer)
+        return answer.json() if answer.body else None
+
+    def tag(self, i, **tags):
+        self.send('PATCH', '/recordings/' + self.ids[i], 200, {'tags': tags})
+
+    def event(self, i, title):
+        return '/events/' + self.send('POST', '/events', 201, {'recording': self.ids[i], 'start': '+0s', 'title': title})['id']
+
+    def expect(self, q, *found):
+        for sort in ('name', '-created'):
+            page = self.get(API + '/recordings?' + urlencode({'q': q, 'sort': sort, 'count': 'true'})).json()
+            self.assertEqual((sorted(r['name'] for r in page['items']), page['total']), (['%d.bag' % i for i in found], len(found)), (q, sort))
+
+    def test_words_of_tags(self):
+        self.tag(0, season='Late autumn', site='Café')
+        self.tag(1, season='autumn')
+        self.tag(2, season='winter', weather='autumn storm')
+        for q, found in (('autumn', (0, 1, 2)), ('AUTU', (0, 1, 2)), ('tum', (0, 1, 2)), ('"late autumn"', (0,)), ('"autumn late"', ()), ('cafe', (0,)), ('ca', (0,)),
+                         ('af', ()), ('autumn -late', (1, 2)), ('-autumn', (3,)), ('storm or cafe', (0, 2)), ('season', ())):
+            self.expect(q, *found)
+        self.tag(1, season='spring')
+        self.expect('autumn', 0, 2)
+        self.expect('spring', 1)
+        self.tag(2, weather=None)
+        self.expect('storm')
+        self.assertEqual([v['value'] for v in self.get(API + '/values?field=tag:season&q=autumn').json()['items']], ['Late autumn'])
+        self.tag(0, season=None)
+        self.expect('autumn')
+
+    def test_words_of_events(self):
+        first, again, other = self.event(0, 'Wheel slips'), self.event(0, 'Wheel slips'), self.event(3, 'The wheel slips: éboulis')
+        for q, found in (('"wheel slips"', (0, 3)), ('wheel slips', (0, 3)), ('lips', (0, 3)), ('eboulis', (3,)), ('wheel -the', (0,)), ('-wheel', (1, 2))):
+            self.expect(q, *found)
+        self.send('DELETE', first, 204)
+        self.expect('slips', 0, 3)
+        self.send('PATCH', again, 200, {'title': 'Wheels stand'})
+        self.expect('slips', 3)
+        self.expect('stand', 0)
+        self.send('DELETE', again, 204)
+        self.expect('stand')
+        self.send('PATCH', other, 200, {'start': '+0s', 'tags': {'kind': 'bad'}})
+        self.expect('slips', 3)
+        self.send('DELETE', other, 204)
+        self.expect('wheel')
+
+    def test_what_is_purged_is_found_no_more(self):
+        gone = self.server.added('gone.bag', bag([Message(T0, '/odom', bytes(24), 'geometry_msgs/Point')]), '?tag=state=meltdown')
+        self.send('POST', '/events', 201, {'recording': gone, 'start': '+0s', 'title': 'implosion'})
+        names = lambda q: [r['name'] for r in self.get(API + '/recordings?q=' + q).json()['items']]  # noqa: E731
+        self.assertEqual((names('meltdown'), names('implosion')), (['gone.bag'], ['gone.bag']))
+        self.send('DELETE', '/recordings/' + gone, 204)
+        self.assertEqual((names('meltdown'), names('implosion'), names('implosion+state:trashed')), ([], [], ['gone.bag']))
+        self.send('DELETE', '/recordings/%s?purge=true' % gone, 204)
+        self.assertEqual((names('meltdown'), names('implosion+state:trashed')), ([], []))
+
+
+class Rebuilt(unittest.TestCase):
+    def test_words_come_back_with_their_manifests(self):
+        folder = tempfile.mkdtemp(prefix='reel-words-')
+        self.addCleanup(shutil.rmtree, folder, True)
+        server = Server(folder)
+        self.addCleanup(lambda: server.stop(None))
+        one = server.added('one.bag', bag([Message(T0, '/odom', bytes(24), 'geometry_msgs/Point')]), '?tag=season=autumn')
+        body = json.dumps({'recording': one, 'start': '+0s', 'title': 'Wheel slips'}).encode()
+        self.assertEqual(server.request('POST', API + '/events', body, {'Content-Type': 'application/json'}).status, 201)
+        server.stop()
+        reel('fsck', '--rebuild', '--data', folder, check=False)
+        self.assertEqual(reel('fsck', '--data', folder, check=False).returncode, 0)
+        server = Server(folder)
+        for q in ('autumn', '%22wheel+slips%22'):
+            self.assertEqual([r['name'] for r in server.get(API + '/recordings?q=' + q).json()['items']], ['one.bag'], q)
 
 
 class Search(Case):
@@ -141,6 +225,7 @@ class Search(Case):
         for query, words in (({'format': 'bag'}, 'did you mean rosbag-1.2, rosbag-2.0, rosbag2?'), ({'q': 'format:mcpa'}, 'character 1: there is no format "mcpa": did you mean mcap?'),
                              ({'format': 'rosbag1'}, 'did you mean rosbag-1.2?'), ({'q': 'fromat:mcap'}, ': did you mean format?'),
                              ({'q': 'a robt:r1'}, 'character 3: there is no key and no tag "robt": did you mean robot?'), ({'q': 'formt:mcap'}, 'did you mean format?'),
+                             ({'q': 'door start:>2026-05-01'}, 'character 6: there is no key and no tag "start": a day or month is written alone'),
                              ({'q': 'format:x*'}, 'there is no format "x*"'), ({'q': 'group:a*'}, 'a group is named whole'), ({'q': 'size:>big'}, 'write 500, 100M'),
                              ({'q': '(a'}, 'not closed'), ({'q': 'a or'}, 'a term is missing'), ({'q': '(' * 9 + 'a' + ')' * 9}, 'too many parentheses')):
             answer = self.ask('/recordings', status=400, **query)

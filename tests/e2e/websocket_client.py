@@ -1,6 +1,7 @@
 """Clients of WebSockets for the tests: the websockets of Debian's Python, and one that sends raw frames."""
 import asyncio
 import base64
+import hashlib
 import os
 import socket
 import struct
@@ -74,6 +75,16 @@ def frame_bytes(first, payload=b'', mask=b'\1\2\3\4', size=None):
     length = bytes([flag | size]) if size < 126 else bytes([flag | 126]) + struct.pack('>H', size) if size < 65536 else bytes([flag | 127]) + struct.pack('>Q', size)
     masked = bytes(b ^ mask[i % 4] for i, b in enumerate(payload)) if mask is not None else payload
     return bytes([first]) + length + (mask or b'') + masked
+
+
+def answer_handshake(peer):
+    """As a server of WebSockets does."""
+    head = b''
+    while b'\r\n\r\n' not in head:
+        head += peer.recv(65536)
+    key = [line.split(b': ')[1] for line in head.split(b'\r\n') if line.startswith(b'Sec-WebSocket-Key')][0]
+    accept = base64.b64encode(hashlib.sha1(key + b'258EAFA5-E914-47DA-95CA-C5AB0DC85B11').digest())
+    peer.sendall(b'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ' + accept + b'\r\n\r\n')
 
 
 class Raw:

@@ -16,6 +16,7 @@ from fault_inject import JSON, KINDS, LIBRARY, TUS
 from faults import LONG
 from harness import API, PATIENCE, catalog_sql, eventually, files_below
 from samples import T0, bag, lab_messages
+from test_nanover_record import Peer
 
 DAY = int(os.environ.get('REEL_TESTS_DAY') or time.time() // 86400)
 PARTS = 1 if LONG else 6
@@ -300,8 +301,26 @@ class Webhook(Slow):
         super().end(w)
 
 
+class Record(Slow):
+    """A NanoVer server that answers the handshake and says nothing. Its recording goes on when the job is cancelled, so each has its own."""
+    args, endless = ('--record-from', 'ws://127.0.0.1:*'), True
+
+    def prepare(self, w):
+        if not hasattr(self, 'peer'):
+            self.peer = Peer(w.test)
+
+    def start(self, w):
+        answer = w.ask('POST', '/recordings?live=true&collection=live&name=l%d&from=%s' % (w.number(), self.peer.url))
+        assert answer.status == 201, answer
+        self.made = answer.json()['id']
+
+    def end(self, w):
+        assert w.ask('POST', '/recordings/%s/finish' % self.made).status == 200
+        super().end(w)
+
+
 SLOW = {'scan': Scan, 'plan': Plan, 'import': Import, 'batch': Batch, 'watched-folder': Watch, 'manifests': Manifests, 'references': References, 'live': LiveAgain,
-        'finish': Finish, 'statistics': Statistics, 'sweep': Sweep, 'expiry': Expiry, 'retention': Retention, 'scrub': Scrub, 'backup': Backup, 'webhook': Webhook}
+        'finish': Finish, 'statistics': Statistics, 'sweep': Sweep, 'expiry': Expiry, 'retention': Retention, 'scrub': Scrub, 'backup': Backup, 'webhook': Webhook, 'record': Record}
 SHORT = {'lists': 'a few statements, of archives with more than 100,000 recordings; a long statement is ended when its work is cancelled',
          'files': 'looks at the files of one recording',
          'unattended': 'writes rows of servers that are gone, which one server alone has none of'}

@@ -31,6 +31,21 @@ static inline void assert_counts_hold(void) {
                      0);
     assert_int_equal(number("SELECT count(*) FROM tag_values WHERE id NOT IN (SELECT value FROM recording_tags)"), 0);
     assert_int_equal(number("SELECT count(*) FROM tag_keys WHERE id NOT IN (SELECT key FROM recording_tags)"), 0);
+    assert_int_equal(number("SELECT count(*) FROM (SELECT recording, label, events FROM event_titles EXCEPT SELECT "
+                            "e.recording, l.id, count(*) FROM events AS e CROSS JOIN labels AS l ON l.kind = 4 AND "
+                            "l.name = e.title GROUP BY 1, 2)"),
+                     0);
+    assert_int_equal(number("SELECT (SELECT count(*) FROM (SELECT 1 FROM events GROUP BY recording, title)) - (SELECT "
+                            "count(*) FROM event_titles)"),
+                     0);
+    assert_int_equal(number("SELECT count(*) FROM labels AS l WHERE kind = 4 AND id NOT IN (SELECT label FROM "
+                            "event_titles) OR kind = 3 AND NOT EXISTS (SELECT 1 FROM tag_values WHERE label = l.id AND "
+                            "value = l.name)"),
+                     0);
+    assert_int_equal(number("SELECT count(*) FROM tag_values WHERE label IS NULL"), 0);
+    assert_int_equal(number("SELECT (SELECT count(*) FROM labels) - (SELECT count(*) FROM label_search) + (SELECT "
+                            "count(*) FROM labels_changed)"),
+                     0);
     assert_int_equal(number("SELECT count(*) FROM recordings WHERE notes <> (SELECT count(*) FROM notes WHERE "
                             "recording = recordings.row)"
                             " OR events <> (SELECT count(*) FROM events WHERE recording = recordings.row)"),

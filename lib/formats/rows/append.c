@@ -289,32 +289,40 @@ size_t reel_rows_whole(enum reel_row_media media, struct reel_bytes text) {
 
 /* ---- recordings */
 
+/* The topic of a channel, which it may be; NULL: err. */
+static struct topic *rows_topic_of(struct reel_rows *rows, const struct reel_channel *c, struct reel_error *err) {
+    struct topic *t = rows_append_topic_named(rows, c->name, err);
+    if (t && t->known && (strcmp(t->encoding, c->encoding) != 0 || strcmp(t->type, c->type) != 0)) {
+        reel_fail(err, REEL_CONFLICT,
+                  "topic %.128s has the type \"%.128s\" and the encoding \"%.40s\", not \"%.128s\" and \"%.40s\"",
+                  t->name, t->type, t->encoding, c->type, c->encoding);
+        return NULL;
+    }
+    return t;
+}
+
+bool reel_rows_channel(struct reel_rows *rows, const struct reel_channel *channel, uint32_t *id,
+                       struct reel_error *err) {
+    struct topic *t = rows_topic_of(rows, channel, err);
+    if (!t || (!t->known && (!reel_recorder_copy_channel(rows->recorder, channel, &t->id, err) ||
+                             !rows_append_describe(t, channel->type, channel->encoding, err)))) {
+        return false;
+    }
+    t->known = true;
+    *id = t->id;
+    return true;
+}
+
 static bool rows_add_channels(struct reel_rows *rows, const struct reel_stream *stream, uint32_t *ids,
                               struct reel_error *err) {
-    for (uint32_t i = 0; i < stream->n_channels; i++) { /* all are compared before the first is added */
-        const struct reel_channel *c = stream->channels[i];
-        struct topic *t = rows_append_topic_named(rows, c->name, err);
-        if (!t) {
-            return false;
-        }
-        if (t->known && (strcmp(t->encoding, c->encoding) != 0 || strcmp(t->type, c->type) != 0)) {
-            return reel_fail(
-                err, REEL_CONFLICT,
-                "topic %.128s has the type \"%.128s\" and the encoding \"%.40s\", not \"%.128s\" and \"%.40s\"",
-                t->name, t->type, t->encoding, c->type, c->encoding);
-        }
+    bool good = true;
+    for (uint32_t i = 0; i < stream->n_channels && good; i++) { /* all are compared before the first is added */
+        good = rows_topic_of(rows, stream->channels[i], err);
     }
-    for (uint32_t i = 0; i < stream->n_channels; i++) {
-        const struct reel_channel *c = stream->channels[i];
-        struct topic *t = rows_append_topic_named(rows, c->name, err);
-        if (!t->known && (!reel_recorder_copy_channel(rows->recorder, c, &t->id, err) ||
-                          !rows_append_describe(t, c->type, c->encoding, err))) {
-            return false;
-        }
-        t->known = true;
-        ids[i] = t->id;
+    for (uint32_t i = 0; i < stream->n_channels && good; i++) {
+        good = reel_rows_channel(rows, stream->channels[i], &ids[i], err);
     }
-    return true;
+    return good;
 }
 
 bool reel_rows_append_recording(struct reel_rows *rows, struct reel_recording *recording, struct reel_rows_added *added,

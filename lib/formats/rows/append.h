@@ -31,6 +31,11 @@ REEL_DEFINE_AUTO(struct reel_rows, reel_rows_free);
 /* A channel that a resumed recorder has. */
 bool reel_rows_know(struct reel_rows *rows, const struct reel_channel *channel, uint32_t id, struct reel_error *err);
 
+/* The recorder's channel that is like this one, added when there is none of its name. REEL_CONFLICT: that one has
+ * another type or encoding. */
+bool reel_rows_channel(struct reel_rows *rows, const struct reel_channel *channel, uint32_t *id,
+                       struct reel_error *err);
+
 struct reel_rows_added {
     uint64_t messages;
     int64_t last_ns; /* of the last row; 0: none */

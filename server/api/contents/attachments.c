@@ -26,7 +26,7 @@ void api_attachments_list(struct http_request *r) {
     struct api_recording a;
     struct rows_form form;
     struct view_slice slice;
-    if (!rows_form(r, &form) || !paging_slice(r, &slice) || !api_open(r, &a)) {
+    if (!rows_form(r, &form) || !paging_slice(r, &slice) || !api_open_index(r, &a)) {
         return;
     }
     const struct reel_index *index = reel_recording_index(a.recording);
@@ -48,7 +48,7 @@ void api_metadata(struct http_request *r) {
     struct api_recording a;
     struct rows_form form;
     struct view_slice slice;
-    if (!rows_form(r, &form) || !paging_slice(r, &slice) || !api_open(r, &a)) {
+    if (!rows_form(r, &form) || !paging_slice(r, &slice) || !api_open_index(r, &a)) {
         return;
     }
     const struct reel_pairs *pairs = reel_index_metadata(reel_recording_index(a.recording));

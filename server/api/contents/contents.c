@@ -18,7 +18,7 @@ void api_topics(struct http_request *r) {
     struct rows_form form;
     struct view_slice slice;
     struct api_recording a;
-    if (!rows_form(r, &form) || !paging_slice(r, &slice) || !api_open(r, &a)) {
+    if (!rows_form(r, &form) || !paging_slice(r, &slice) || !api_open_index(r, &a)) {
         return;
     }
     const struct reel_index *index = reel_recording_index(a.recording);
@@ -49,7 +49,7 @@ void api_scan(struct http_request *r) {
     struct reel_error err = {0};
     bool wants = false;
     http_param_bool(r, "times", &wants);
-    if (!rows_form(r, &form) || !api_open(r, &a)) {
+    if (!rows_form(r, &form) || !api_open_index(r, &a)) {
         return;
     }
     const struct reel_index *index = reel_recording_index(a.recording);
@@ -96,7 +96,7 @@ void api_schema(struct http_request *r) {
                            "a schema is available as text/plain, application/json or application/octet-stream");
         return;
     }
-    if (!api_open(r, &a)) {
+    if (!api_open_index(r, &a)) {
         return;
     }
     const struct reel_schema *s = find_schema(reel_recording_index(a.recording), http_segment(r, "sid"));

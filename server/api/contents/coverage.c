@@ -187,7 +187,7 @@ void api_coverage(struct http_request *r) {
     struct rows_form form;
     struct view_slice slice;
     struct api_recording a;
-    if (!rows_form(r, &form) || !paging_slice(r, &slice) || !api_open(r, &a)) {
+    if (!rows_form(r, &form) || !paging_slice(r, &slice) || !api_open_index(r, &a)) {
         return;
     }
     c.index = reel_recording_index(a.recording);

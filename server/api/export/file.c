@@ -112,6 +112,8 @@ void api_file(struct http_request *r) {
     const struct catalog_part *part = find_part(&a.row, http_segment(r, "name"));
     if (a.row.state == STATE_TRASHED) {
         http_reply_problem(r, 410, "trashed", "this recording is in the trash; POST …/restore brings it back");
+    } else if (a.row.state == STATE_ANNOUNCED) {
+        api_reply_announced(r, &a.row);
     } else if (!part) {
         reply_no_file(r, &a.row);
     } else {

@@ -46,7 +46,9 @@ static bool add_part(struct tar_archive *a, struct contents *c, const struct cat
     if (asprintf(&name, "%s/%s%s%s", r->collection, r->name, several ? "/" : "", several ? part->file_name : "") < 0) {
         name = NULL;
     }
-    if (!tar_archive_add(a, name, tag, part->sha256, part->size, r->created_ns, err)) {
+    const struct tar_member member = {
+        .name = name, .tag = tag, .identity = part->sha256, .size = part->size, .modified_ns = r->created_ns};
+    if (!tar_archive_add(a, &member, err)) {
         return false;
     }
     memcpy(c->files[c->n].sha256, part->sha256, sizeof part->sha256);
@@ -83,7 +85,9 @@ static bool add_left_out(struct tar_archive *a, struct contents *c, struct reel_
         return reel_fail_memory(err);
     }
     digest_hex(DIGEST_SHA256, bytes_of(c->left_out_text, c->left_out_size), identity);
-    if (!tar_archive_add(a, strdup("LEFT-OUT.txt"), "left-out", identity, c->left_out_size, 0, err)) {
+    const struct tar_member member = {
+        .name = strdup("LEFT-OUT.txt"), .tag = "left-out", .identity = identity, .size = c->left_out_size};
+    if (!tar_archive_add(a, &member, err)) {
         return false;
     }
     c->files[c->n++].size = c->left_out_size;
@@ -175,5 +179,5 @@ void api_recordings_tar(struct http_request *r) {
         snprintf(left_out, sizeof left_out, "%zu", c->n_left_out);
         http_add_header(r, "X-Left-Out", left_out);
     }
-    tar_archive_reply(r, TAKE(a), "recordings.tar");
+    tar_archive_reply(r, TAKE(a), ARCHIVE_TAR, "recordings.tar");
 }

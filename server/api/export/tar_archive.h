@@ -1,5 +1,6 @@
-/* A tar archive that is not stored: it is laid out first, so it has a length, an entity tag and ranges, and its members
- * are read while it is sent. If one is not what it was, the connection is closed early. */
+/* A tar or ZIP archive that is not stored: it is laid out first, so it has a length, an entity tag and ranges, and its
+ * members are read while it is sent. If one is not what it was, the connection is closed early. (zip_archive.h has
+ * those whose members must be read first.) */
 #ifndef SERVER_API_EXPORT_TAR_ARCHIVE_H
 #define SERVER_API_EXPORT_TAR_ARCHIVE_H
 
@@ -31,11 +32,18 @@ static inline void tar_archive_close(struct tar_archive *a) {
     tar_archive_free(a);
 }
 REEL_DEFINE_AUTO(struct tar_archive, tar_archive_close);
-/* Takes the name, from malloc, which is made safe to unpack. `tag`: unique, for names that collide; `identity`: names
- * the bytes. REEL_LIMIT, REEL_BUSY. */
-bool tar_archive_add(struct tar_archive *a, char *name, const char *tag, const char *identity, uint64_t size,
-                     int64_t modified_ns, struct reel_error *err);
+struct tar_member {
+    char *name;           /* malloc'd, and taken in any case; NULL: no memory. It is made safe to unpack */
+    const char *tag;      /* unique, for names that collide */
+    const char *identity; /* names the bytes */
+    uint64_t size;
+    uint32_t crc;        /* CRC-32: only a ZIP archive needs it */
+    int64_t modified_ns; /* only a tar archive has it */
+};
+bool tar_archive_add(struct tar_archive *a, const struct tar_member *member, struct reel_error *err); /* REEL_LIMIT,
+                                                                                                          REEL_BUSY */
 /* Lays it out, and replies with it. */
-void tar_archive_reply(struct http_request *r, struct tar_archive *a, const char *file_name);
+enum archive_form { ARCHIVE_TAR, ARCHIVE_ZIP };
+void tar_archive_reply(struct http_request *r, struct tar_archive *a, enum archive_form form, const char *file_name);
 
 #endif

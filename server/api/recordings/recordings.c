@@ -8,6 +8,7 @@
 #include "api/recording.h"
 #include "api/recordings/recordings.h"
 #include "base/cleanup.h"
+#include "catalog/announced.h"
 #include "decode/own_definitions.h"
 #include "http/json_text.h"
 #include "live/live.h"
@@ -23,6 +24,20 @@ static char *json_line(const json_t *value) {
     AUTO_MEM char *text = json_text(value);
     char *line = NULL;
     return text && asprintf(&line, "%s\n", text) >= 0 ? line : NULL;
+}
+
+/* What users asked the robot for, the newest first. */
+static void add_fetches(struct app *app, const struct catalog_recording *row, json_t *body) {
+    struct catalog_fetch fetches[FETCHES_SHOWN_MAX];
+    struct reel_error ignored = {0};
+    uint32_t n = 0;
+    json_t *list = json_array();
+    if (catalog_fetches_of(app->catalog, row->id, fetches, &n, &ignored)) {
+        for (uint32_t i = 0; i < n; i++) {
+            json_array_append_new(list, view_fetch(&fetches[i], row->clock));
+        }
+    }
+    json_object_set_new(json_object_get(body, "announced"), "fetches", list);
 }
 
 void api_recording_get(struct http_request *r) {
@@ -48,11 +63,14 @@ void api_recording_get(struct http_request *r) {
     AUTO(reel_index_free) struct reel_index *summary = NULL;
     if (a.row.state == STATE_READY || a.row.state == STATE_RECORDING) {
         a.recording = api_recording_open(app, &a.row, api_wait_ns(r, 0), job, NULL);
-    } else if (a.row.state == STATE_SCANNING) {
+    } else if (a.row.state == STATE_SCANNING || a.row.state == STATE_ANNOUNCED) {
         summary = scan_open_summary(app, a.row.content, NULL);
     }
     const struct reel_index *index = a.recording ? reel_recording_index(a.recording) : summary;
     json_t *body = view_recording(&a.row, index);
+    if (a.row.state == STATE_ANNOUNCED) {
+        add_fetches(app, &a.row, body);
+    }
     viewer_add_links(r, body, &a.row);
     change_etag(&a.row, a.recording || summary, definitions, etag);
     http_add_header(r, "ETag", etag);

@@ -13,6 +13,8 @@ void api_rescan(struct http_request *r) {
     }
     if (a.row.state == STATE_TRASHED) {
         http_reply_problem(r, 410, "trashed", "this recording is in the trash; POST …/restore brings it back");
+    } else if (a.row.state == STATE_ANNOUNCED) {
+        api_reply_announced(r, &a.row);
     } else if (scan_again(http_app(r), &a.row, id, &err)) {
         api_reply_job(r, id);
     } else {

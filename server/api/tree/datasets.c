@@ -15,7 +15,7 @@
 #include "datasets/layout.h"
 #include "recordings/names.h"
 
-static const int64_t FIND_WAIT_NS = INT64_C(8000000000); /* clients of the Hub give up after 10 s */
+enum { BELOW_MAX = 5 }; /* segments of a path below a dataset, and a slash at its end */
 
 /* ---- files */
 
@@ -33,13 +33,15 @@ static void state_free(void *context) {
 static void describe(const struct layout_file *file, struct tree_properties *out) {
     char digest[72];
     const char *dot = strrchr(file->path, '.');
-    *out = (struct tree_properties){.size = file->size,
+    *out = (struct tree_properties){.size = file->sum.size,
                                     .is_digest = true,
+                                    .has_crc = true,
+                                    .crc = file->sum.crc,
                                     .media_type = file->video                 ? "video/mp4"
                                                   : strcmp(dot, ".json") == 0 ? "application/json"
                                                   : strcmp(dot, ".md") == 0   ? "text/markdown; charset=utf-8"
                                                                               : "application/vnd.apache.parquet"};
-    api_digest_texts(file->sha256, out->etag, digest);
+    api_digest_texts(file->sum.sha256, out->etag, digest);
 }
 
 static bool file_properties(struct http_request *r, const struct tree_node *node, int64_t wait_ns,
@@ -80,7 +82,7 @@ static struct content *content_open(struct http_request *r, const struct state *
     }
     *c = (struct content){.layout = layout_ref(s->layout), .file = s->file, .fd = -1};
     if (s->file->video) {
-        c->fd = layout_video_open(http_app(r), s->layout, s->file, api_wait_ns(r, FIND_WAIT_NS), err);
+        c->fd = layout_video_open(http_app(r), s->layout, s->file, api_wait_ns(r, TREE_FIND_WAIT_NS), err);
     } else if (s->file->episode) {
         c->fd = layout_episode_open(http_app(r), s->layout, s->file->episode, err);
     }
@@ -182,8 +184,8 @@ static bool list_files(struct tree_lister *l, const struct saved *dataset, const
     if (!layout && why.code == REEL_BUSY) {
         return l->unknown = l->ended = true;
     }
-    if (!layout) {
-        return !reel_is_transient(why.code) || reel_error_pass(err, &why);
+    if (!layout) { /* a list of several leaves out one that cannot be planned */
+        return (!reel_is_transient(why.code) && !tree_enters(l, key)) || reel_error_pass(err, &why);
     }
     bool good = true;
     for (uint32_t i = 0; good && i < layout->n_files && !l->ended; i++) {
@@ -230,16 +232,15 @@ static bool is_folder(const struct dataset_layout *layout, const char *path) {
 }
 
 /* `path` is below the dataset; "" is the dataset itself. */
-static bool find_in(struct http_request *r, const struct saved *dataset, const char *path, struct tree_node *out,
-                    bool *found, struct reel_error *err) {
-    struct reel_error why = {0};
+static bool find_in(struct http_request *r, const struct saved *dataset, const char *path, int64_t wait_ns,
+                    struct tree_node *out, bool *found, struct reel_error *err) {
     out->modified_ns = dataset->updated_ns;
     if (*path == '\0') {
         return *found = true;
     }
-    AUTO(layout_free) struct dataset_layout *layout = plan(r, dataset, api_wait_ns(r, FIND_WAIT_NS), &why);
+    AUTO(layout_free) struct dataset_layout *layout = plan(r, dataset, wait_ns, err);
     if (!layout) {
-        return !reel_is_transient(why.code) && why.code != REEL_BUSY ? true : reel_error_pass(err, &why);
+        return false;
     }
     const struct layout_file *file = layout_file(layout, path);
     *found = file || is_folder(layout, path);
@@ -257,21 +258,51 @@ static bool find_in(struct http_request *r, const struct saved *dataset, const c
     return true;
 }
 
-static bool datasets_find(struct http_request *r, const char *path, struct tree_node *out, bool *found,
-                          struct reel_error *err) {
+/* In the dataset that the first `size` bytes of the path name. */
+static bool find_named(struct http_request *r, const char *path, size_t size, int64_t wait_ns, struct tree_node *out,
+                       bool *found, struct reel_error *err) {
+    AUTO_STRUCT(saved_done) struct saved one = {0};
+    AUTO_MEM char *name = strndup(path, size);
+    struct reel_error why = {0};
+    const struct saved key = {.kind = (char *)"dataset", .collection = (char *)"", .name = name};
+    if (!name) {
+        return reel_fail_memory(err);
+    }
+    if (!names_check("x", name, &why)) {
+        return true;
+    }
+    if (!catalog_saved_get(http_app(r)->catalog, &key, &one, &why)) {
+        return why.code == REEL_NOT_FOUND || reel_error_pass(err, &why);
+    }
+    return find_in(r, &one, path[size] ? path + size + 1 : "", wait_ns, out, found, err);
+}
+
+/* A folder of datasets. */
+static bool find_above(struct http_request *r, const char *path, bool *found, struct reel_error *err) {
     AUTO_STRUCT(saved_list_done) struct saved_list all = {0};
-    *found = *path == '\0';
-    bool good = *found || read_datasets(r, &all, err);
+    size_t length = strlen(path);
+    bool good = read_datasets(r, &all, err);
     for (uint32_t i = 0; good && i < all.n && !*found; i++) {
         const char *name = all.items[i].name;
-        size_t size = strlen(name), length = strlen(path);
-        if (strncmp(path, name, size) == 0 && (path[size] == '/' || path[size] == '\0')) {
-            good = find_in(r, &all.items[i], path[size] ? path + size + 1 : "", out, found, err);
-        }
-        *found = *found || (size > length && strncmp(path, name, length) == 0 &&
-                            (path[length - 1] == '/' || name[length] == '/')); /* a folder of datasets */
+        *found = strlen(name) > length && strncmp(path, name, length) == 0 &&
+                 (path[length - 1] == '/' || name[length] == '/');
     }
     return good;
+}
+
+/* Names are paths, and one may be in the folder of another: the longest comes first. */
+static bool datasets_find(struct http_request *r, const char *path, int64_t wait_ns, struct tree_node *out, bool *found,
+                          struct reel_error *err) {
+    size_t size = strlen(path);
+    *found = size == 0;
+    for (unsigned i = 0; i <= BELOW_MAX && size > 0 && !*found; i++) {
+        if (!find_named(r, path, size, wait_ns, out, found, err)) {
+            return false;
+        }
+        while (size > 0 && path[--size] != '/') {
+        }
+    }
+    return *found || find_above(r, path, found, err);
 }
 
 const struct tree_root tree_datasets = {"datasets", true, datasets_find, datasets_list};

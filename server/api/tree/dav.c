@@ -177,7 +177,7 @@ static bool find(struct http_request *r, const char **path, struct tree_node *ou
     struct reel_error err = {0};
     bool found;
     *path = http_segment(r, "path") ? http_segment(r, "path") : "";
-    if (!tree_find(r, *path, out, &found, &err)) {
+    if (!tree_find(r, *path, api_wait_ns(r, TREE_FIND_WAIT_NS), out, &found, &err)) {
         http_reply_error(r, &err);
         return false;
     }
@@ -215,10 +215,11 @@ void api_dav_get(struct http_request *r) {
     if (node.file) {
         node.file->reply(r, &node);
     } else if (!http_param(r, "archive")) {
-        http_reply_problem(r, 404, "not-found",
-                           "this is a folder, which WebDAV clients list with PROPFIND; archive=tar downloads it");
+        http_reply_problem(
+            r, 404, "not-found",
+            "this is a folder, which WebDAV clients list with PROPFIND; archive=tar or archive=zip downloads it");
     } else if (folder) {
-        dav_reply_tar(r, folder);
+        dav_reply_archive(r, folder);
     } else {
         http_reply_no_memory(r);
     }

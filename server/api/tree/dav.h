@@ -11,8 +11,8 @@ void api_dav_get(struct http_request *r);
 void api_dav_propfind(struct http_request *r);
 void api_dav_options(struct http_request *r);
 
-/* tar.c: replies with a folder, whose path ends with a slash ("" is the root). */
-void dav_reply_tar(struct http_request *r, const char *folder);
+/* tar.c: replies with a folder, whose path ends with a slash ("" is the root), as the parameter `archive` says. */
+void dav_reply_archive(struct http_request *r, const char *folder);
 
 /* dav_xml.c: a multistatus (RFC 4918) written piece by piece. */
 struct dav_entry {

@@ -9,6 +9,7 @@
 #include "api/job_reply.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/hex.h"
 #include "catalog/notes.h"
 #include "decode/encoding.h"
@@ -17,6 +18,7 @@
 #include "reel/version.h"
 
 enum { NEWEST_DIGITS = 16, EXPAND_MAX = 64 };
+static const int64_t WAIT_NS = INT64_C(8000000000); /* clients give up after ten seconds */
 static const char info_path[] = "meta/info.json", own_namespace[] = "reel/";
 
 void hf_repository_done(struct hf_repository *repository) {
@@ -28,6 +30,11 @@ void hf_reply_missing(struct http_request *r, const char *code, const char *deta
     http_add_header(r, "X-Error-Code", code);
     http_add_header(r, "X-Error-Message", detail);
     http_reply_problem(r, 404, "not-found", "%s", detail);
+}
+
+int64_t hf_left_ns(int64_t until_ns) {
+    int64_t left = until_ns - clock_ns();
+    return left > 0 ? left : 0;
 }
 
 /* ---- paths */
@@ -65,6 +72,7 @@ static char *cut(char *text) {
 /* Of ID[/VERB[/REVISION[/PATH]]]. False: replied. */
 static bool read_path(struct http_request *r, struct hf_path *out) {
     *out = (struct hf_path){.text = strdup(http_segment(r, "path")), .verb = "", .revision = "main", .path = ""};
+    out->until_ns = clock_ns() + api_wait_ns(r, WAIT_NS);
     if (!out->text) {
         http_reply_no_memory(r);
         return false;
@@ -102,14 +110,14 @@ static bool is_of_dataset(const char *revision, const char *sha) {
 }
 
 /* *found false: there is no such dataset; sha "": not of this revision. */
-static bool find_dataset(struct http_request *r, const char *id, const char *revision, struct hf_repository *out,
+static bool find_dataset(struct http_request *r, const struct hf_path *p, const char *id, struct hf_repository *out,
                          bool *found, struct reel_error *err) {
     AUTO_STRUCT(tree_node_done) struct tree_node node = {0};
     AUTO_MEM char *path = NULL;
     if (asprintf(&path, "datasets/%s/%s", id, info_path) < 0) {
         return reel_fail_memory(err);
     }
-    if (!tree_find(r, path, &node, found, err)) {
+    if (!tree_find(r, path, hf_left_ns(p->until_ns), &node, found, err)) {
         return false;
     }
     *found = *found && node.sha[0]; /* none in a collection that is called datasets */
@@ -120,7 +128,7 @@ static bool find_dataset(struct http_request *r, const char *id, const char *rev
                                   .is_dataset = true,
                                   .modified_ns = node.modified_ns,
                                   .newest_ns = INT64_MAX};
-    if (is_of_dataset(revision, node.sha)) {
+    if (is_of_dataset(p->revision, node.sha)) {
         memcpy(out->sha, node.sha, sizeof out->sha);
     }
     return out->base || reel_fail_memory(err);
@@ -155,7 +163,7 @@ static int64_t read_newest(const char *revision, const char *name) {
     return ns <= INT64_MAX ? (int64_t)ns : 0;
 }
 
-static bool find_collection(struct http_request *r, const char *id, const char *revision, struct hf_repository *out,
+static bool find_collection(struct http_request *r, const struct hf_path *p, const char *id, struct hf_repository *out,
                             bool *found, struct reel_error *err) {
     AUTO_STRUCT(tree_node_done) struct tree_node node = {0};
     char name[SHA1_HEX];
@@ -168,8 +176,8 @@ static bool find_collection(struct http_request *r, const char *id, const char *
     }
     definitions_refresh(http_app(r), NULL);
     name_collection(id, name);
-    int64_t newest = read_newest(revision, name);
-    if (is_main(revision) && !catalog_collection_newest(http_app(r)->catalog, id, &newest, err)) {
+    int64_t newest = read_newest(p->revision, name);
+    if (is_main(p->revision) && !catalog_collection_newest(http_app(r)->catalog, id, &newest, err)) {
         return false;
     }
     *out = (struct hf_repository){.modified_ns = newest, .newest_ns = newest};
@@ -183,21 +191,21 @@ static bool find_collection(struct http_request *r, const char *id, const char *
     return true;
 }
 
-static bool find_either(struct http_request *r, const char *id, const char *revision, struct hf_repository *out,
+static bool find_either(struct http_request *r, const struct hf_path *p, const char *id, struct hf_repository *out,
                         bool *found, struct reel_error *err) {
-    return find_dataset(r, id, revision, out, found, err) &&
-           (*found || find_collection(r, id, revision, out, found, err));
+    return find_dataset(r, p, id, out, found, err) && (*found || find_collection(r, p, id, out, found, err));
 }
 
 /* False: replied. */
 static bool open_repository(struct http_request *r, const struct hf_path *p, struct hf_repository *out) {
     struct reel_error err = {0};
     bool found, more = strncmp(p->id, own_namespace, sizeof own_namespace - 1) == 0;
-    if (!find_either(r, p->id, p->revision, out, &found, &err) ||
-        (!found && more && !find_either(r, p->id + sizeof own_namespace - 1, p->revision, out, &found, &err))) {
+    if (!find_either(r, p, p->id, out, &found, &err) ||
+        (!found && more && !find_either(r, p, p->id + sizeof own_namespace - 1, out, &found, &err))) {
         http_reply_error(r, &err);
         return false;
     }
+    out->until_ns = p->until_ns;
     if (!found) {
         hf_reply_missing(r, "RepoNotFound", "there is no such dataset or collection");
         return false;
@@ -216,7 +224,7 @@ bool hf_find(struct http_request *r, const struct hf_repository *repository, con
     if (asprintf(&whole, "%s%s", repository->base, path) < 0) {
         return reel_fail_memory(err);
     }
-    if (!tree_find(r, whole, out, found, err)) {
+    if (!tree_find(r, whole, hf_left_ns(repository->until_ns), out, found, err)) {
         return false;
     }
     if (*found && repository->is_dataset && out->sha[0] && strcmp(out->sha, repository->sha) != 0) {
@@ -278,11 +286,11 @@ static void reply_commits(struct http_request *r, const struct hf_repository *re
     http_reply_json(r, 200, json_pack("[o]", commit));
 }
 
-static void reply_node(struct http_request *r, const struct tree_node *node) {
+static void reply_node(struct http_request *r, const struct tree_node *node, int64_t until_ns) {
     struct reel_error err = {0};
     struct tree_properties properties;
     char tag[SHA256_HEX], quoted[SHA256_HEX + 2], size[24];
-    if (!node->file->properties(r, node, api_wait_ns(r, HF_WAIT_NS), &properties, &err)) {
+    if (!node->file->properties(r, node, hf_left_ns(until_ns), &properties, &err)) {
         http_reply_error(r, &err);
         return;
     }
@@ -304,7 +312,7 @@ static void reply_file(struct http_request *r, const struct hf_repository *repos
     } else if (!found || !node.file) {
         hf_reply_missing(r, "EntryNotFound", "there is no such file in this revision");
     } else {
-        reply_node(r, &node);
+        reply_node(r, &node, repository->until_ns);
     }
 }
 
@@ -317,7 +325,8 @@ static bool reply_dataset_file(struct http_request *r, const struct hf_path *p) 
     if (asprintf(&path, "datasets/%s/%s", p->id, p->path) < 0) {
         return false;
     }
-    if (!tree_find(r, path, &node, &found, &err)) { /* it is being planned, which is not waited for twice */
+    if (!tree_find(r, path, hf_left_ns(p->until_ns), &node, &found, &err)) { /* it is being planned, which is not waited
+                                                                                for twice */
         http_reply_error(r, &err);
         return true;
     }
@@ -325,7 +334,7 @@ static bool reply_dataset_file(struct http_request *r, const struct hf_path *p) 
         return false;
     }
     http_add_header(r, "X-Repo-Commit", node.sha);
-    reply_node(r, &node);
+    reply_node(r, &node, p->until_ns);
     return true;
 }
 

@@ -15,14 +15,12 @@ void api_hf_post(struct http_request *r);    /* paths-info */
 void api_hf_resolve(struct http_request *r); /* a file */
 void api_hf_whoami(struct http_request *r);
 
-/* Clients give up after ten seconds. */
-static const int64_t HF_WAIT_NS = INT64_C(8000000000);
-
 struct hf_path { /* of a request; texts are in `text` */
     char *text;
     const char *id, *verb; /* verb: "tree" …; "": none */
     const char *revision;
     const char *path; /* in the repository, without slashes around it */
+    int64_t until_ns; /* of clock_ns(): the request waits no longer for what has to be planned */
 };
 struct hf_repository {
     char *base; /* of its paths in the tree, with a slash at its end */
@@ -30,7 +28,9 @@ struct hf_repository {
     char sha[SHA1_HEX];
     int64_t modified_ns;
     int64_t newest_ns; /* of a collection: files that came later are not in this revision */
+    int64_t until_ns;  /* as of the path */
 };
+int64_t hf_left_ns(int64_t until_ns); /* 0: no time is left */
 void hf_repository_done(struct hf_repository *repository);
 
 /* The node of a path in the repository. REEL_BUSY: the dataset has changed meanwhile. */

@@ -5,7 +5,6 @@
 
 #include "api/body.h"
 #include "api/digests.h"
-#include "api/job_reply.h"
 #include "api/tree/hf.h"
 #include "base/ascii.h"
 #include "base/bytes.h"
@@ -115,7 +114,7 @@ json_t *hf_siblings(struct http_request *r, const struct hf_repository *reposito
                                      .after = after,
                                      .deep = true,
                                      .limit = TREE_PAGE_MAX,
-                                     .wait_ns = api_wait_ns(r, HF_WAIT_NS)};
+                                     .wait_ns = hf_left_ns(repository->until_ns)};
         if (!after || !out) {
             reel_fail_memory(err);
             return NULL;
@@ -246,7 +245,7 @@ void hf_reply_tree(struct http_request *r, const struct hf_repository *repositor
                                  .after = l.after,
                                  .deep = l.recursive,
                                  .limit = l.limit,
-                                 .wait_ns = api_wait_ns(r, HF_WAIT_NS)};
+                                 .wait_ns = hf_left_ns(repository->until_ns)};
     if (!tree_list(r, &q, &page, &err) || !is_current(r, repository, &err) || !is_there(&l, &page, &there, &err)) {
         http_reply_error(r, &err);
     } else if (!there) {
@@ -299,7 +298,7 @@ static json_t *read_paths(struct http_request *r) {
 }
 
 static bool add_path(struct http_request *r, const struct hf_repository *repository, const char *path, bool expand,
-                     int64_t until_ns, json_t *out, struct reel_error *err) {
+                     json_t *out, struct reel_error *err) {
     AUTO_STRUCT(tree_node_done) struct tree_node node = {0};
     struct tree_properties properties;
     struct reel_error why = {0};
@@ -316,8 +315,7 @@ static bool add_path(struct http_request *r, const struct hf_repository *reposit
         return json_array_append_new(out, new_entry(repository, "directory", path, size, expand)) == 0 ||
                reel_fail_memory(err);
     }
-    int64_t left_ns = until_ns - reel_now_ns();
-    if (!node.file->properties(r, &node, left_ns > 0 ? left_ns : 0, &properties, &why)) {
+    if (!node.file->properties(r, &node, hf_left_ns(repository->until_ns), &properties, &why)) {
         return why.code == REEL_NOT_FOUND || reel_error_pass(err, &why);
     }
     return json_array_append_new(out, file_entry(repository, path, &properties, expand)) == 0 || reel_fail_memory(err);
@@ -327,14 +325,13 @@ void hf_reply_paths(struct http_request *r, const struct hf_repository *reposito
     struct reel_error err = {0};
     json_auto_t *body = read_paths(r), *out = json_array();
     const json_t *paths = json_object_get(body, "paths");
-    const int64_t until_ns = reel_now_ns() + api_wait_ns(r, HF_WAIT_NS); /* for all of them */
     bool good = true, expand = json_is_true(json_object_get(body, "expand"));
     if (!body) {
         return;
     }
     for (size_t i = 0; good && i < json_array_size(paths); i++) {
         const char *path = json_string_value(json_array_get(paths, i));
-        good = !path || !*path || *path == '/' || add_path(r, repository, path, expand, until_ns, out, &err);
+        good = !path || !*path || *path == '/' || add_path(r, repository, path, expand, out, &err);
     }
     if (good) {
         http_reply_json(r, 200, json_incref(out));

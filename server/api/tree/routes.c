@@ -8,7 +8,10 @@
 #define HF "/hf"
 
 static const struct http_param dav_params[] = {
-    {.name = "archive", .type = HTTP_CHOICE, .choices = CHOICES("tar"), .help = "A folder as one tar archive."},
+    {.name = "archive",
+     .type = HTTP_CHOICE,
+     .choices = CHOICES("tar", "zip"),
+     .help = "A folder as one archive; ZIP: of a dataset."},
     {0},
 };
 /* Clients send more than these, which means nothing here. */

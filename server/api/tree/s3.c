@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "access/s3_keys.h"
+#include "api/job_reply.h"
 #include "base/cleanup.h"
 
 static const char whole[] = "archive"; /* the bucket that is the whole tree */
@@ -17,7 +18,7 @@ static char *base_of(struct http_request *r, const char *bucket) {
     AUTO_STRUCT(tree_node_done) struct tree_node node = {0};
     struct reel_error err = {0};
     bool found = strcmp(bucket, whole) == 0;
-    if (!found && !tree_find(r, bucket, &node, &found, &err)) {
+    if (!found && !tree_find(r, bucket, 0, &node, &found, &err)) {
         s3_reply_failure(r, &err);
         return NULL;
     }
@@ -140,7 +141,7 @@ static void get_object(struct http_request *r, const char *bucket, const char *k
         http_reply_no_memory(r);
         return;
     }
-    if (!tree_find(r, path, &node, &found, &err)) {
+    if (!tree_find(r, path, api_wait_ns(r, TREE_FIND_WAIT_NS), &node, &found, &err)) {
         s3_reply_failure(r, &err);
         return;
     }

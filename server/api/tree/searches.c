@@ -252,8 +252,9 @@ static bool find_folder(struct http_request *r, const char *path, bool *found, s
     return good;
 }
 
-static bool searches_find(struct http_request *r, const char *path, struct tree_node *out, bool *found,
+static bool searches_find(struct http_request *r, const char *path, int64_t wait_ns, struct tree_node *out, bool *found,
                           struct reel_error *err) {
+    (void)wait_ns;
     AUTO_STRUCT(saved_list_done) struct saved_list all = {0};
     *found = false;
     if (*path == '\0') {

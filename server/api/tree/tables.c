@@ -216,8 +216,9 @@ static bool tables_list(struct tree_lister *l, struct reel_error *err) {
     return true;
 }
 
-static bool tables_find(struct http_request *r, const char *path, struct tree_node *out, bool *found,
+static bool tables_find(struct http_request *r, const char *path, int64_t wait_ns, struct tree_node *out, bool *found,
                         struct reel_error *err) {
+    (void)wait_ns;
     const char *at = strstr(path, partition), *id = at ? at + sizeof partition - 1 : "";
     size_t size = strlen(path);
     *found = size == 0;

@@ -1,5 +1,6 @@
-/* A folder of the tree as a tar archive: GET of the folder at /dav with archive=tar. What is in it is what a deep list
- * has (tree.h), under the paths that it has there. */
+/* A folder of the tree as an archive: GET of the folder at /dav with archive=tar or zip. What is in it is what a deep
+ * list has (tree.h), under the paths that it has there. A ZIP archive begins each file with its CRC-32, which is known
+ * of datasets only. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 struct contents {
     struct http_request *r;
+    enum archive_form form;
     struct file {
         char *path; /* in the tree */
         char etag[64];
@@ -33,7 +35,7 @@ static bool open_file(void *context, size_t i, struct tar_content *out, struct r
     AUTO_STRUCT(tree_node_done) struct tree_node node = {0};
     char etag[64];
     bool found;
-    if (!tree_find(c->r, c->files[i].path, &node, &found, err)) {
+    if (!tree_find(c->r, c->files[i].path, TREE_FIND_WAIT_NS, &node, &found, err)) {
         return false;
     }
     if (!found || !node.file) {
@@ -62,7 +64,19 @@ static size_t last_segment(const char *folder) {
 static bool add(struct tar_archive *a, struct contents *c, struct tree_entry *e, size_t skip, struct reel_error *err) {
     char tag[TAR_TAG];
     snprintf(tag, sizeof tag, "%zu", c->n);
-    if (!tar_archive_add(a, strdup(e->path + skip), tag, e->p.etag, e->p.size, e->modified_ns, err)) {
+    if (c->form == ARCHIVE_ZIP && !e->p.has_crc) {
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "%s: only datasets can be had as ZIP archives, whose files begin with checksums; archive=tar "
+                         "has every folder",
+                         e->path);
+    }
+    const struct tar_member member = {.name = strdup(e->path + skip),
+                                      .tag = tag,
+                                      .identity = e->p.etag,
+                                      .size = e->p.size,
+                                      .crc = e->p.crc,
+                                      .modified_ns = e->modified_ns};
+    if (!tar_archive_add(a, &member, err)) {
         return false;
     }
     struct file *file = &c->files[c->n++];
@@ -103,7 +117,8 @@ static bool add_all(struct http_request *r, struct tar_archive *a, struct conten
     return !more || reel_fail_memory(err);
 }
 
-static struct tar_archive *archive_new(struct http_request *r, struct contents **contents, struct reel_error *err) {
+static struct tar_archive *archive_new(struct http_request *r, enum archive_form form, struct contents **contents,
+                                       struct reel_error *err) {
     struct contents *c = *contents = calloc(1, sizeof *c);
     if (!c || !(c->files = calloc(TAR_FILES_MAX, sizeof *c->files))) {
         free(c);
@@ -111,23 +126,25 @@ static struct tar_archive *archive_new(struct http_request *r, struct contents *
         return NULL;
     }
     c->r = r;
+    c->form = form;
     return tar_archive_new(r, &(struct tar_owner){open_file, contents_free, c}, err);
 }
 
-void dav_reply_tar(struct http_request *r, const char *folder) {
+void dav_reply_archive(struct http_request *r, const char *folder) {
+    enum archive_form form = strcmp(http_param(r, "archive"), "zip") == 0 ? ARCHIVE_ZIP : ARCHIVE_TAR;
     struct reel_error err = {0};
     struct contents *c;
     AUTO_MEM char *name = NULL;
-    AUTO(tar_archive_close) struct tar_archive *a = archive_new(r, &c, &err);
+    AUTO(tar_archive_close) struct tar_archive *a = archive_new(r, form, &c, &err);
     if (!a || !add_all(r, a, c, folder, &err)) {
         http_reply_error(r, &err);
         return;
     }
     const char *last = *folder ? folder + last_segment(folder) : "archive/";
-    if (asprintf(&name, "%.*s.tar", (int)strlen(last) - 1, last) < 0) {
+    if (asprintf(&name, "%.*s.%s", (int)strlen(last) - 1, last, form == ARCHIVE_ZIP ? "zip" : "tar") < 0) {
         name = NULL;
         http_reply_no_memory(r);
         return;
     }
-    tar_archive_reply(r, TAKE(a), name);
+    tar_archive_reply(r, TAKE(a), form, name);
 }

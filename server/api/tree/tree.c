@@ -146,7 +146,8 @@ static bool has_collection(struct http_request *r, const char *name, bool *has, 
     return true;
 }
 
-bool tree_find(struct http_request *r, const char *path, struct tree_node *out, bool *found, struct reel_error *err) {
+bool tree_find(struct http_request *r, const char *path, int64_t wait_ns, struct tree_node *out, bool *found,
+               struct reel_error *err) {
     *out = (struct tree_node){0};
     *found = *path == '\0';
     size_t size = strcspn(path, "/");
@@ -157,7 +158,7 @@ bool tree_find(struct http_request *r, const char *path, struct tree_node *out, 
         return *found || (!name && reel_fail_memory(err));
     }
     const struct tree_root *root = has ? NULL : root_named(r, path, size);
-    return root  ? root->find(r, below, out, found, err)
+    return root  ? root->find(r, below, wait_ns, out, found, err)
            : has ? tree_collection_find(r, name, below, out, found, err)
                  : true;
 }

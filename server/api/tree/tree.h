@@ -1,5 +1,5 @@
 /* The archive as one tree of folders and files, read-only. WebDAV (dav.c), S3 (s3.c), the Hub's protocol (hf.c) and
- * tar archives (tar.c) are ways to read it.
+ * archives of a folder (tar.c) are ways to read it.
  *
  *   COLLECTION/NAME                 an original; of a recording of several files a folder of them
  *   COLLECTION/NAME.as/FILE         the recording in each format with a length that can hold it
@@ -24,7 +24,9 @@ struct tree_node;
 struct tree_properties {
     uint64_t size;
     char etag[64];
-    bool is_digest;         /* the tag is the SHA-256 of the bytes */
+    bool is_digest; /* the tag is the SHA-256 of the bytes */
+    bool has_crc;   /* their CRC-32 is known, which a ZIP archive begins a file with */
+    uint32_t crc;
     const char *media_type; /* static */
 };
 /* What a file is made of. */
@@ -54,8 +56,11 @@ struct tree_node {
 };
 void tree_node_done(struct tree_node *node);
 
-/* What a path names for the caller of the request. *found false: nothing. tree_node_done() in any case. */
-bool tree_find(struct http_request *r, const char *path, struct tree_node *out, bool *found, struct reel_error *err);
+/* What a path names for the caller of the request. *found false: nothing. REEL_BUSY: a dataset that it may be in is not
+ * planned after wait_ns. tree_node_done() in any case. */
+bool tree_find(struct http_request *r, const char *path, int64_t wait_ns, struct tree_node *out, bool *found,
+               struct reel_error *err);
+static const int64_t TREE_FIND_WAIT_NS = INT64_C(8000000000);
 
 /* ---- lists */
 
@@ -113,7 +118,8 @@ struct tree_root {
     const char *name; /* the first segment of its paths */
     bool is_whole;    /* only for callers who may see all collections */
     /* `path` is below the name; "" is the root itself. */
-    bool (*find)(struct http_request *r, const char *path, struct tree_node *out, bool *found, struct reel_error *err);
+    bool (*find)(struct http_request *r, const char *path, int64_t wait_ns, struct tree_node *out, bool *found,
+                 struct reel_error *err);
     bool (*list)(struct tree_lister *l, struct reel_error *err);
 };
 extern const struct tree_root tree_datasets, tree_searches, tree_tables;

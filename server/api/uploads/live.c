@@ -187,8 +187,34 @@ void api_finish(struct http_request *r) {
     api_recording_done(&a);
 }
 
-void api_live_create(struct http_request *r, const struct ingest_request *q, struct ingest_result *out,
-                     struct reel_error *err) {
+bool api_live_may_record(struct http_request *r, bool live, const char *from) {
+    struct reel_error err = {0};
+    if (!live || !live_source_check(http_app(r), from, &err)) {
+        http_reply_bad_param(r, "from", "%s", live ? err.text : "it is for live recordings: live=true");
+        return false;
+    }
+    if (!live_source_try(from, &err)) {
+        err.code == REEL_IO ? http_reply_problem(r, 422, "unreachable", "%s", err.text) : http_reply_error(r, &err);
+        return false;
+    }
+    return true;
+}
+
+/* A recording without its source is ended. */
+static bool begin_source(struct http_request *r, const char *from, struct ingest_result *result,
+                         struct reel_error *err) {
+    struct live *live = http_app(r)->live;
+    struct reel_error ignored;
+    char job[JOB_ID_TEXT];
+    bool good = live_source_add(live, &result->recording, from, result->job, err);
+    if (!good) {
+        live_finish(live, &result->recording, job, &ignored);
+    }
+    return good;
+}
+
+void api_live_create(struct http_request *r, const struct ingest_request *q, const char *from,
+                     struct ingest_result *out, struct reel_error *err) {
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
     if (q->format || q->part_of || q->keep) {
         reel_fail(err, REEL_ARGUMENT, "format, part_of and keep mean nothing for a live recording");
@@ -203,7 +229,8 @@ void api_live_create(struct http_request *r, const struct ingest_request *q, str
                                          .group = q->group,
                                          .annotations = q->annotations,
                                          .replace = q->replace};
-    if (names_check(q->collection, q->name, err) && live_create(http_app(r)->live, &request, &out->recording, err)) {
+    if (names_check(q->collection, q->name, err) && live_create(http_app(r)->live, &request, &out->recording, err) &&
+        (!from || begin_source(r, from, out, err))) {
         out->outcome = INGEST_CREATED;
     }
 }

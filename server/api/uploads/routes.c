@@ -26,6 +26,10 @@ static const struct http_param upload_params[] = {
     {.name = "live",
      .type = HTTP_BOOL,
      .help = "Creates a live recording without a body; POST /recordings/{id}/messages appends to it."},
+    {.name = "from",
+     .type = HTTP_TEXT,
+     .help = "With live=true: the address of a running NanoVer server, ws://HOST:PORT, which this server records; its "
+             "option --record-from allows addresses."},
     {0},
 };
 
@@ -37,6 +41,47 @@ static const struct http_param append_params[] = {
      .type = HTTP_BOOL,
      .fallback = "true",
      .help = "Answers when the messages are on the disk; false: at once, and they are there within a second."},
+    {0},
+};
+
+static const struct http_param announce_params[] = {
+    {.name = "name", .type = HTTP_TEXT, .required = true, .help = "The name of the recording."},
+    {.name = "collection", .type = HTTP_TEXT, .fallback = "default", .help = "The collection of the recording."},
+    {.name = "sha256",
+     .type = HTTP_TEXT,
+     .required = true,
+     .help = "The SHA-256 of the file by which it is recognized when it arrives, in hexadecimal."},
+    {.name = "size", .type = HTTP_UINT, .required = true, .help = "The size of all files of the recording, in bytes."},
+    {.name = "robot", .type = HTTP_TEXT, .required = true, .help = "The name of the robot, for people."},
+    {.name = "agent",
+     .type = HTTP_TEXT,
+     .required = true,
+     .help = "The program that has the file: 32 hexadecimal digits, which it keeps to itself."},
+    {.name = "group", .type = HTTP_TEXT, .help = "The group of recordings to which it belongs."},
+    {.name = "tag", .type = HTTP_TEXT, .repeats = true, .help = "A tag to set, as KEY=VALUE."},
+    {.name = "replace",
+     .type = HTTP_BOOL,
+     .help = "If the name is taken by other content, adds a new revision instead of refusing (409)."},
+    {0},
+};
+
+static const struct http_param fetch_params[] = {
+    {.name = "start",
+     .type = HTTP_TIME,
+     .help = "Only the part from this time on: RFC 3339, ns, +2.5s from the start, -2.5s from the end."},
+    {.name = "end", .type = HTTP_TIME, .help = "Only the part before this time."},
+    {0},
+};
+
+static const struct http_param agent_params[] = {
+    {.name = "agent", .type = HTTP_TEXT, .required = true, .help = "The program that announced the files."},
+    {0},
+};
+
+static const struct http_param answer_params[] = {
+    {.name = "agent", .type = HTTP_TEXT, .required = true, .help = "The program that announced the file."},
+    {.name = "problem", .type = HTTP_TEXT, .help = "Why the file cannot be had."},
+    {.name = "recording", .type = HTTP_TEXT, .help = "The recording that has the part that was asked for."},
     {0},
 };
 
@@ -73,6 +118,35 @@ const struct api_route api_routes_uploads[] = {
      .tag = "recordings",
      .headers = "prefer",
      .answers = "200 202:JobStarted" ERRORS_WRITE},
+    {.http = {"POST", BASE "/announcements", ROLE_UPLOAD, announce_params,
+              "Announces a recording whose file is still on a robot; the body is its index pack.", api_announce,
+              api_announce_begin, api_announce_piece, api_announce_aborted},
+     .id = "announceRecording",
+     .policy = {.key = HTTP_KEY_NATURAL},
+     .tag = "recordings",
+     .detail = "The recording has the state announced until its file is uploaded under its name. The same program may "
+               "announce it again.",
+     .answers = "200:AlreadyThere 201:Added 422:Unprocessable 507:NoSpace" ERRORS_WRITE},
+    {.http = {"POST", BASE "/recordings/{id}/fetch", ROLE_EDIT, fetch_params,
+              "Asks the robot for the file of an announced recording, or for a part of it.", api_fetch, NULL, NULL,
+              NULL},
+     .id = "fetchRecording",
+     .policy = {.key = HTTP_KEY_NATURAL},
+     .tag = "recordings",
+     .detail = "The file arrives before others that the robot has to send. A part becomes a recording of its own, with "
+               "the tag cut_of.",
+     .answers = "202" ERRORS_WRITE},
+    {.http = {"GET", BASE "/fetches", ROLE_UPLOAD, agent_params, "Lists what a robot is asked for.", api_fetches, NULL,
+              NULL, NULL},
+     .id = "listFetches",
+     .tag = "recordings",
+     .answers = "200" ERRORS},
+    {.http = {"POST", BASE "/fetches/{id}", ROLE_UPLOAD, answer_params,
+              "Answers what a robot was asked for: why it cannot be had, or the recording of the part.",
+              api_fetch_answer, NULL, NULL, NULL},
+     .id = "answerFetch",
+     .tag = "recordings",
+     .answers = "204" ERRORS_WRITE},
     {.http = {"OPTIONS", BASE "/uploads", ROLE_NONE, api_no_params,
               "Returns the supported protocols and limits of resumable uploads.", api_uploads_options, NULL, NULL,
               NULL},

@@ -25,7 +25,8 @@ struct upload {
     uint64_t size, size_max;
     bool is_text;             /* a body of curl -d, in which no byte was seen that it removes: line ends and NULs */
     struct reel_error failed; /* the first error; replied at the end of the body */
-    bool live;                /* no file: creates a recording that grows */
+    bool live;                /* no file: creates a recording that grows … */
+    const char *from;         /* … of this server; NULL: of what is appended */
     struct http_form *form;   /* NULL: the body is the file */
     char *field, field_name[UPLOAD_OPTION_TEXT]; /* the current field that is not the file, as far as received; NULL:
                                                     none */
@@ -253,6 +254,10 @@ void api_upload_begin(struct http_request *r) {
         return;
     }
     http_param_bool(r, "live", &u->live);
+    u->from = http_param(r, "from");
+    if (u->from && !api_live_may_record(r, u->live, u->from)) {
+        return;
+    }
     if (u->live && (u->form || length > 0)) {
         http_reply_bad_param(r, "live", "a live recording is created without a body; POST …/messages appends to it");
         return;
@@ -362,7 +367,7 @@ void api_upload_end(struct http_request *r) {
     struct ingest_request q = upload_options_request(&u->options);
     q.owner = http_principal(r, owner);
     if (u->live) {
-        api_live_create(r, &q, &result, &err);
+        api_live_create(r, &q, u->from, &result, &err);
     } else {
         ingest_received(r, u, &q, &result, &err);
     }

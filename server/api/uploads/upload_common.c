@@ -68,7 +68,7 @@ json_t *upload_view(const struct http_request *r, const struct ingest_result *re
     json_t *body = view_recording(&result->recording, NULL);
     json_object_set_new(body, "links", address_links(r, &result->recording));
     viewer_add_links(r, body, &result->recording);
-    if (result->outcome == INGEST_SCANNING) {
+    if (result->outcome == INGEST_SCANNING || (result->outcome == INGEST_CREATED && result->job[0])) {
         json_object_set_new(body, "job", api_view_job(r, result->job));
     }
     return body;

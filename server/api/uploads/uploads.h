@@ -23,12 +23,23 @@ void api_uploads_aborted(struct http_request *r);
 /* live.c */
 struct ingest_request;
 struct ingest_result;
-void api_live_create(struct http_request *r, const struct ingest_request *q, struct ingest_result *out,
-                     struct reel_error *err);
+/* The parameter `from`. False: replied. */
+bool api_live_may_record(struct http_request *r, bool live, const char *from);
+void api_live_create(struct http_request *r, const struct ingest_request *q, const char *from,
+                     struct ingest_result *out, struct reel_error *err);
 void api_append_begin(struct http_request *r);
 bool api_append_piece(struct http_request *r, const void *data, size_t size);
 void api_append(struct http_request *r);
 void api_finish(struct http_request *r);
+/* announce.c */
+void api_announce_begin(struct http_request *r);
+bool api_announce_piece(struct http_request *r, const void *data, size_t size);
+void api_announce(struct http_request *r);
+void api_announce_aborted(struct http_request *r);
+/* fetches.c */
+void api_fetch(struct http_request *r);
+void api_fetches(struct http_request *r);
+void api_fetch_answer(struct http_request *r);
 /* imports.c */
 void api_import(struct http_request *r);
 void api_watches(struct http_request *r);

@@ -213,7 +213,6 @@ export const libraryText = {
         string,
         string
     >,
-    inTags: 'Tags with these words:',
     inEvents: 'Events with these words',
     meant: 'Did you mean:',
     trash: 'Trash',

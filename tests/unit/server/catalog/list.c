@@ -339,7 +339,7 @@ static void no_statement_scans_a_table(void **state) {
         {.kind = CONDITION_TAGS, .column = "key"},
         {.kind = CONDITION_TAGS, .column = "value"},
         {.kind = CONDITION_TEXT},
-        {.kind = CONDITION_TEXT, .in_channels = true, .in_metadata = true},
+        {.kind = CONDITION_TEXT, .kinds = KINDS_ALL},
     };
     enum { LEAVES = sizeof leaves / sizeof *leaves };
     explain_conditions(raw, (struct condition[]){{.kind = CONDITION_ALL}}, 1);

@@ -64,6 +64,8 @@ static const char *const searches[] = {"odd:yes",
                                        "abcdef",
                                        "n000 -abcdef",
                                        "lab",
+                                       "yes -n000",
+                                       "\"wheel slips\" or -yes",
                                        "nothing"};
 static const char *const sorts[] = {"name", "-name", "size", "-duration", "created", "-created", "start", "-end"};
 
@@ -155,6 +157,16 @@ static void every_change_is_seen_at_once(void **state) {
         change(page.items[i].id, (struct catalog_change){.tags = &tag, .n_tags = 1});
         compare_all();
     }
+    struct catalog_event slip = {.title = strdup("The wheel slips"), .author = strdup(""), .tags = strdup("")}, now;
+    assert_true(catalog_event_add(c, page.items[9].id, &slip, &err));
+    compare_all();
+    assert_true(catalog_event_change(
+        c, slip.id, &(struct catalog_event_change){.version = CATALOG_ANY_VERSION, .title = "yes"}, &now, &err));
+    compare_all();
+    assert_true(catalog_event_remove(c, slip.id, CATALOG_ANY_VERSION, &err));
+    compare_all();
+    catalog_event_done(&slip);
+    catalog_event_done(&now);
     for (uint32_t i = 8; i < 20; i++) { /* neighbours in the order of names */
         char name[32];
         snprintf(name, sizeof name, "n000%03u-%u", 700 - i / 4, i);
@@ -291,6 +303,31 @@ static void orders_are_prepared(void **state) {
     assert_false(catalog_lists_are_long(c));
 }
 
+static struct set *keep(const char *key, uint64_t version, int64_t cost_ns) {
+    struct set *s = calloc(1, sizeof *s + sizeof *s->items);
+    assert_non_null(s);
+    *s = (struct set){.users = 1, .key = strdup(key), .version = version, .cost_ns = cost_ns, .n = 1};
+    list_sets_keep(sets, s);
+    set_free(s);
+    return list_sets_find(sets, key, version);
+}
+
+/* What took long to make stays while others come, though nobody uses it. */
+static void what_is_cheap_makes_room_first(void **state) {
+    (void)state;
+    char key[32];
+    set_free(keep("dear", 1, INT64_C(3600000000000)));
+    for (unsigned i = 0; i < 500; i++) {
+        snprintf(key, sizeof key, "cheap %u", i);
+        set_free(keep(key, 1, 0));
+    }
+    struct set *dear = list_sets_find(sets, "dear", 1), *first = list_sets_find(sets, "cheap 0", 1),
+               *last = list_sets_find(sets, "cheap 499", 1);
+    assert_true(dear && !first && last);
+    set_free(dear);
+    set_free(last);
+}
+
 static void sets_are_bounded(void **state) {
     (void)state;
     char words[32];
@@ -311,6 +348,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_page_goes_on_where_it_was, set_up_rows, tear_down),
         cmocka_unit_test_setup_teardown(pages_are_whole_while_others_write, set_up_rows, tear_down),
         cmocka_unit_test_setup_teardown(orders_are_prepared, set_up_rows, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_cheap_makes_room_first, set_up_rows, tear_down),
         cmocka_unit_test_setup_teardown(sets_are_bounded, set_up_rows, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -276,6 +276,9 @@ static void terms_find(void **state) {
     assert_int_equal(find("n0 -n0"), 0);
     assert_int_equal(find("n0 collection:odd format:toy"), 3);
     assert_int_equal(find("group:x"), 0);
+    assert_int_equal(find("\"a b\""), all); /* a tag's value */
+    assert_int_equal(find("\"b a\""), 0);
+    assert_int_equal(find("-\"a b\""), 0);
     for (size_t i = 0; i < 3; i++) { /* the same in the order of another index */
         const char *sorts[] = {"name", "-size", "end"};
         assert_int_equal(count(&(struct catalog_query){.words = "robot:0 -format:doll", .sort = sorts[i]}),
@@ -374,7 +377,7 @@ static void totals_agree(const char *what) {
         "(SELECT count(*) FROM (SELECT 1 FROM recordings GROUP BY collection, format, state, day)), "
         "(SELECT count(*) FROM label_sets AS s WHERE recordings <> (SELECT count(*) FROM recordings AS r WHERE r.state "
         "<> 4 AND "
-        "s.id IN (r.channel_labels, r.metadata_labels))) + (SELECT count(*) FROM labels_deleted)";
+        "s.id IN (r.channel_labels, r.metadata_labels))) + (SELECT count(*) FROM labels_changed)";
     sqlite3_stmt *s;
     assert_int_equal(sqlite3_prepare_v2(raw, sql, -1, &s, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(s), SQLITE_ROW);

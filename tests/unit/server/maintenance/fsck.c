@@ -225,6 +225,9 @@ static void figures_are_counted_anew(void **state) {
     expect(FSCK_TOTALS, 1);
     sql("UPDATE tag_keys SET recordings = 5; UPDATE tag_values SET recordings = 6");
     expect(FSCK_TOTALS, 2);
+    sql("UPDATE tag_values SET label = NULL; INSERT INTO event_titles SELECT 1, min(id), 3 FROM labels");
+    expect(FSCK_TOTALS, 2);
+    assert_int_equal(found_by("r1"), 1);
     sql("UPDATE label_sets SET recordings = 9; INSERT INTO sums VALUES ('ghosts', 'x', 1, '', 1, 1, 1, 1)");
     expect(FSCK_TOTALS, 2);
     sql("UPDATE recordings SET notes = 3 WHERE name = 'b.trial'");

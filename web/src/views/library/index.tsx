@@ -22,7 +22,6 @@ import { mistake, mistakeOf } from './mistakes';
 import { Peek, movePeek, peeked } from './preview';
 import { Previews } from './previews';
 import { RecordingList } from './recording_list';
-import { taggedWith } from './suggest';
 import { meantBy } from './value_query';
 import { selectColumn, useSelection, type Selecting } from './selection';
 
@@ -30,7 +29,6 @@ const t = libraryText;
 const REFRESH_AFTER_MS = 400;
 const RECOUNT_AFTER_MS = 3000; // filters and histogram: expensive, and not urgent
 const NEWEST = '-created';
-const TAGS_SHOWN = 5;
 const DEMOS = ['demo.bag', 'demo.nanover.zip'];
 const Found = lazy(() => import('./found'));
 
@@ -94,33 +92,13 @@ function useCurrentRow(row: string | null) {
     return { current, move, keep };
 }
 
-/** Where else the words of a search are that is in no recording's name, topic or type: in tags and events. */
-function Elsewhere({ q }: { q: string }) {
+/** The tags of events are not searched with recordings, but in the list of events. */
+function InEvents({ q }: { q: string }) {
     const words = termsOf(q).filter((term) => term.key === null && !term.not);
-    const tags = useRequest(
-        (signal) =>
-            Promise.all(words.map(({ values }) => taggedWith(values[0] ?? '', signal))).then((all) => all.flat()),
-        [q],
-    );
-    if (words.length === 0) {
-        return null;
-    }
-    return (
-        <>
-            {tags.value && tags.value.length > 0 && (
-                <p>
-                    {t.inTags}{' '}
-                    {tags.value.slice(0, TAGS_SHOWN).map(({ label, note }) => (
-                        <span key={label} class="library-elsewhere">
-                            <a href={href('', { q: label })}>{label}</a> <span class="muted small">{note}</span>
-                        </span>
-                    ))}
-                </p>
-            )}
-            <p>
-                <a href={href('events', { q: words.map(({ values }) => values[0]).join(' ') })}>{t.inEvents}</a>
-            </p>
-        </>
+    return words.length === 0 ? null : (
+        <p>
+            <a href={href('events', { q: words.map(({ values }) => values[0]).join(' ') })}>{t.inEvents}</a>
+        </p>
     );
 }
 
@@ -138,7 +116,7 @@ function Empty({ q, start, end, sort }: { q: string; start: string | null; end: 
                         {t.meant} <a href={href('', { q: meant, start, end, sort })}>{meant}</a>
                     </p>
                 )}
-                <Elsewhere q={q} />
+                <InEvents q={q} />
                 <Button kind="main" onClick={() => setQuery({ q: null, start: null, end: null, row: null, sort })}>
                     {t.showAll}
                 </Button>

@@ -43,7 +43,7 @@ export function corrected({ query, start, word }: Mistake, suggestion: string): 
     return at < 0 ? query : query.slice(0, at) + suggestion + query.slice(at + word.length);
 }
 
-const STATES = ['recording', 'scanning', 'ready', 'failed', 'missing', 'changed', 'trashed'];
+const STATES = ['recording', 'scanning', 'ready', 'failed', 'missing', 'changed', 'announced', 'trashed'];
 const WHOLE: Record<string, RegExp> = {
     size: /^\d+(\.\d+)?([kMGT]i?)?B?$/,
     messages: /^\d+([kMGT]i?)?$/,

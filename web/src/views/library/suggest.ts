@@ -69,7 +69,7 @@ async function suggestValues(typing: Typing, signal: AbortSignal): Promise<Sugge
 }
 
 /** Values of tags, of any key. */
-export async function taggedWith(prefix: string, signal: AbortSignal): Promise<Suggestion[]> {
+async function taggedWith(prefix: string, signal: AbortSignal): Promise<Suggestion[]> {
     const keys = (await valuesOf('tag', '', signal)).items.map(({ value }) => value);
     const found = await Promise.all(keys.map((key) => valuesOf('tag:' + key, prefix, signal)));
     return found.flatMap(({ items }, i) =>
