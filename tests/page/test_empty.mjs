@@ -15,7 +15,7 @@ export const tests = {
         await checkView(server, '/', 'empty', ready);
         await withPage(server, '/', {}, async (page) => {
             await ready(page);
-            for (const words of ['MCAP (.mcap)', 'ROS 1 bag (2.0) (.bag)', 'NanoVer (.nanover.zip)']) {
+            for (const words of ['.mcap: MCAP', '.bag: ROS 1 bag (2.0)', '.nanover.zip: NanoVer']) {
                 await page.getByText(words).waitFor();
             }
             await becomes(() => page.locator('.library-filters, .library-foot').count(), 0);

@@ -97,7 +97,7 @@ export const libraryText = {
     emptyHelp: 'Drop recordings anywhere on this page, or upload them from the command line:',
     emptyUpload: 'Upload recordings',
     demo: 'Upload demonstration recordings',
-    formats: (titles: string[]) => (titles.length > 0 ? `Reel reads ${titles.join(', ')}.` : ''),
+    formats: (titles: string[]) => (titles.length > 0 ? `Reel reads ${titles.join(' · ')}` : ''),
     inTrash: (n: number) => `${plural(n, 'recording', 'recordings')} in the trash`,
     noUpload: 'Your token does not allow uploads.',
     noMatch: 'No recordings match',

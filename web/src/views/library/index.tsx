@@ -141,7 +141,7 @@ function EmptyUpload() {
             </a>
             <Button onClick={() => void uploadDemo().catch(showError)}>{t.demo}</Button>
             <p class="library-formats small muted">
-                {t.formats((known?.formats ?? []).map(({ title, suffixes }) => `${title} (${suffixes[0]})`))}
+                {t.formats((known?.formats ?? []).map(({ title, suffixes }) => `${suffixes[0]}: ${title}`))}
             </p>
         </>
     );
