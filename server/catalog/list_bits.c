@@ -6,7 +6,8 @@
 #include "base/text_stream.h"
 #include "catalog/list_sets.h"
 
-static const double READ_US = 0.2, WALKED_US = 1.5; /* a row of a set; of a walk: list_plan.c */
+/* A row of a set; of a walk: list_plan.c; of a walk, for each text that is looked for in it. */
+static const double READ_US = 0.2, WALKED_US = 1.5, TEXT_US = 2;
 
 static uint32_t words_of(const struct list_asking *a) {
     return a->rows / 32 + 1;
@@ -167,6 +168,16 @@ static bool cut(struct list_asking *a, const struct list_plan *plan, struct list
     return why.code != REEL_OK ? reel_error_pass(err, &why) : good || cut(a, plan, out, err);
 }
 
+/* Instead of a walk. Names that have a text lie together in the order of names, so that a walk may read far. */
+static bool bits_pay(const struct list_query *query, const struct list_plan *plan) {
+    unsigned texts = 0;
+    for (uint32_t i = 1; i < query->n; i++) {
+        texts += query->conditions[i].kind == CONDITION_TEXT;
+    }
+    double walk = (double)plan->window * (WALKED_US + TEXT_US * texts);
+    return (texts > 0 && strcmp(plan->column, "name") == 0) || list_sets_rows(query) * READ_US <= walk;
+}
+
 bool list_sets_cut(struct list_sets *sets, struct db_handle *h, const struct list_query *query,
                    const struct list_plan *plan, struct list_cut *out, struct reel_error *err) {
     struct list_asking a;
@@ -174,9 +185,8 @@ bool list_sets_cut(struct list_sets *sets, struct db_handle *h, const struct lis
     if (list_asking_begin(&a, sets, h, query, &why)) {
         bool always = list_sets_are_always(sets), all = plan->way == LIST_GATHER || always;
         bool few = plan->counting && out->limit <= LIST_TOTAL_MAX; /* counted faster than all are found */
-        bool pays = all || list_sets_rows(query) * READ_US <= (double)plan->window * WALKED_US;
         a.order = all;
-        a.bits = always || (pays && !few);
+        a.bits = always || (!few && (all || bits_pay(query, plan)));
         a.maybe = out->offset == 0 && !plan->counting;
         cut(&a, plan, out, &why);
     }

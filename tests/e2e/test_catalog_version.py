@@ -103,26 +103,32 @@ class CatalogVersion(unittest.TestCase):
 
     def first_version(self):
         """Takes the catalog back to version 1, as the program that made only that would have left it."""
-        first = sqlite3.connect(':memory:')
+        later = self.catalog + '.later'
+        os.replace(self.catalog, later)
+        db = sqlite3.connect(self.catalog)
         with open(sorted(MIGRATIONS)[0], encoding='utf-8') as f:
-            first.executescript(f.read())
-        now = sqlite3.connect(self.catalog)
-        listed = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE '%search%' AND name NOT LIKE 'sqlite_%'"
-        old, new = dict(first.execute(listed)), dict(now.execute(listed))
-        for name in [n for n in new if new[n] != old.get(n)]:
-            columns = [{row[1] for row in db.execute('PRAGMA table_xinfo(%s)' % name)} for db in (first, now)]
-            if columns[0] and columns[0] < columns[1]:  # later versions added columns
-                for column in columns[1] - columns[0]:
-                    now.execute('ALTER TABLE %s DROP COLUMN %s' % (name, column))
-                continue
-            self.assertEqual(now.execute('SELECT count(*) FROM ' + name).fetchone(), (0,), name)
-            now.execute('DROP TABLE ' + name)
-            for sql, in first.execute('SELECT sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC', (name,)):
-                now.execute(sql)
-        now.execute("DELETE FROM maintenance WHERE key IN ('migrations', 'schema')")
-        now.execute('PRAGMA user_version = 1')
-        now.commit()
-        now.close()
+            db.executescript(f.read())
+        db.execute('ATTACH ? AS later', (later,))
+        tables = "SELECT name FROM %s.sqlite_schema WHERE type = 'table' AND name NOT LIKE '%%search%%' AND name NOT LIKE 'sqlite_%%'"
+        triggers = db.execute("SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            db.execute('DROP TRIGGER ' + name)
+        common = [name for name, in db.execute('%s INTERSECT %s' % (tables % 'main', tables % 'later'))]
+        for name in common:
+            old, new = ([row[1] for row in db.execute('PRAGMA %s.table_info(%s)' % (schema, name))] for schema in ('main', 'later'))
+            columns = ', '.join(column for column in old if column in new)
+            db.execute('DELETE FROM main.' + name)
+            db.execute('INSERT INTO main.%s (%s) SELECT %s FROM later.%s%s' % (name, columns, columns, name, ' WHERE kind <= 2' if name == 'labels' else ''))
+        db.execute('INSERT INTO main.search (rowid, text) SELECT rowid, text FROM later.search')
+        db.execute('INSERT INTO main.label_search (rowid, text) SELECT rowid, text FROM later.label_search WHERE rowid IN (SELECT id FROM main.labels)')
+        db.execute("DELETE FROM maintenance WHERE key IN ('migrations', 'schema')")
+        for _, sql in triggers:
+            db.execute(sql)
+        db.execute('PRAGMA application_id = %d' % APPLICATION)
+        db.execute('PRAGMA user_version = 1')
+        db.commit()
+        db.close()
+        os.unlink(later)
 
     def names(self, server):
         return sorted(r['name'] for r in server.get(API + '/recordings').json()['items'])
@@ -133,6 +139,8 @@ class CatalogVersion(unittest.TestCase):
         server = Server(self.data)
         one = server.added('one.bag', bag(lab_messages(1)), '?tag=robot=r1')
         self.assertEqual(server.request('POST', '%s/recordings/%s/notes' % (API, one), '{"text": "seen"}').status, 201)
+        event = '{"recording": "%s", "start": "+0s", "title": "Wheel slips"}' % one
+        self.assertEqual(server.request('POST', API + '/events', event, {'Content-Type': 'application/json'}).status, 201)
         before = server.get('%s/recordings/%s' % (API, one)).json()
         server.stop()
         self.first_version()
@@ -148,6 +156,7 @@ class CatalogVersion(unittest.TestCase):
         self.assertIn('reel: the catalog of version 1 is kept as %s.version-1' % self.catalog, server.log_text())
         self.assertEqual(server.get('%s/recordings/%s' % (API, one)).json(), before)
         self.assertEqual(server.get('%s/recordings/%s/notes' % (API, one)).json()['items'][0]['text'], 'seen')
+        self.assertEqual([r['name'] for q in ('r1', 'slips') for r in server.get(API + '/recordings?q=' + q).json()['items']], ['one.bag'] * 2)
         server.added('two.bag', bag(lab_messages(1, salt=1)))
         server.stop()
         self.assertEqual(reel('fsck', '--data', self.data).returncode, 0)

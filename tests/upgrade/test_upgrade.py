@@ -7,6 +7,7 @@ import shutil
 import struct
 import tempfile
 import unittest
+import urllib.parse
 
 import contents
 from harness import Server, eventually, files_below, in_a_file, in_a_folder, reel
@@ -87,6 +88,10 @@ class Upgrade(unittest.TestCase):
                 server, archive = self.start()
                 self.assertGreater(len(self.noted['answers']), 200)
                 self.compare_anew(version, archive)
+                found = lambda q: {r['id'] for r in archive.items('/recordings?limit=100&q=' + q)}  # noqa: E731
+                self.assertTrue(found('robot:r1') <= found('r1'))
+                for event in archive.items('/events'):
+                    self.assertIn(event['recording'], found(urllib.parse.quote('"%s"' % event['title'])))
                 server.stop()
                 self.clean()
 
