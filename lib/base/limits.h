@@ -72,6 +72,8 @@ enum {
     REEL_TOPOLOGY_TEXTS_MAX = 1 << 22,        /* names of particles, residues or chains that a PDB or GRO file has */
     REEL_TOPOLOGY_BYTES_MAX = 384 << 20,      /* of the runs up to the one that such a file shows */
     REEL_WRITE_VALUES_MAX = 128,              /* values of the options of a writer in one conversion */
+    REEL_H264_PIXELS_MAX = 36864 * 256,       /* of a frame that is decoded: level 5.2, of which libopenh264 holds up to
+                                                 18 */
     REEL_VIDEO_BEFORE_MAX = 4096,             /* frames that are put in front of a cut, from its key frame on */
     /* memory of what is made of one definition of protobuf, FlatBuffers or Cap'n Proto */
     REEL_DEFINITION_TABLES_MAX = 64 << 20,

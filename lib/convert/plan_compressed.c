@@ -2,7 +2,9 @@
  * are compressed on the threads of the conversion (pipeline.h) and then, in order, added to the plan. */
 #include "convert/plan_compressed.h"
 
+#include <libdeflate.h>
 #include <stdlib.h>
+#include <zlib.h>
 
 #include "base/cleanup.h"
 #include "base/pipeline.h"
@@ -26,6 +28,7 @@ struct planning {
     uint8_t *buffer;                      /* OUTPUT_PIECE bytes, for it */
     bool stores;                          /* there has been room for all groups so far */
     bool keeps;                           /* the messages of each piece (taken_messages.h) */
+    bool hashes;                          /* groups of messages, for run.w.packed_crc */
 };
 
 static void planning_done(struct planning *p) {
@@ -42,6 +45,7 @@ struct group_piece {
     uint64_t first; /* number of the first group */
     uint32_t n;
     struct planned_group groups[PIECE_GROUPS];
+    uint32_t crcs[PIECE_GROUPS]; /* of those that are packed, where they are hashed */
     struct {
         size_t at, size; /* in `notes` */
     } note[PIECE_GROUPS];
@@ -150,6 +154,9 @@ static bool pack_group(struct writer_run *run, struct group_piece *piece, uint32
         run->stream_group = UINT64_MAX;
         return pipeline_grow(base, base->size + g->size + room, err) && pack_group(run, piece, i, room, err);
     }
+    if (run->w.writer->needs & REEL_HASHES_PACKED) {
+        piece->crcs[i] = libdeflate_crc32(0, out.buffer, (size_t)out.pos);
+    }
     base->size += (size_t)out.pos;
     return add_note(piece, i, run, err);
 }
@@ -177,9 +184,20 @@ static bool pack_groups(void *context, void *worker, struct pipeline_piece *base
 
 /* ---- the plan and the output */
 
-typedef bool put_fn(void *context, const void *data, size_t size, struct reel_error *err);
+typedef bool put_fn(struct planning *p, const void *data, size_t size, struct reel_error *err);
 
-/* Renders the bytes [from, to) of the plan and passes them to the output. */
+static bool put_next(struct planning *p, const void *data, size_t size, struct reel_error *err) {
+    return !p->output || p->output->write(p->output->context, data, size, err);
+}
+static bool put_hashed(struct planning *p, const void *data, size_t size, struct reel_error *err) {
+    p->run.w.packed_crc = libdeflate_crc32(p->run.w.packed_crc, data, size);
+    return put_next(p, data, size, err);
+}
+static bool put_again(struct planning *p, const void *data, size_t size, struct reel_error *err) {
+    return p->output->rewrite(p->output->context, data, size, err);
+}
+
+/* Renders the bytes [from, to) of the plan and passes them on. */
 static bool put_rendered(struct planning *p, put_fn *put, uint64_t from, uint64_t to, struct reel_error *err) {
     if (!p->rendered && !(p->rendered = reel_conversion_output(p->conversion, p->plan, err))) {
         return false;
@@ -189,8 +207,7 @@ static bool put_rendered(struct planning *p, put_fn *put, uint64_t from, uint64_
     }
     for (uint64_t at = from; at < to;) {
         size_t n = to - at < OUTPUT_PIECE ? (size_t)(to - at) : OUTPUT_PIECE;
-        if (!reel_planned_output_read(p->rendered, at, p->buffer, n, err) ||
-            !put(p->output->context, p->buffer, n, err)) {
+        if (!reel_planned_output_read(p->rendered, at, p->buffer, n, err) || !put(p, p->buffer, n, err)) {
             return false;
         }
         at += n;
@@ -198,16 +215,23 @@ static bool put_rendered(struct planning *p, put_fn *put, uint64_t from, uint64_
     return true;
 }
 
-/* Stores the bytes of a group, and passes them to the output, if there is one. `data` NULL: the group is not packed. */
-static bool put_group(struct planning *p, struct reel_group *group, const uint8_t *data, struct reel_error *err) {
-    if (data && p->stores) {
+/* Stores the bytes of a group, hashes them, and passes them to the output, if there is one. `data` NULL: the group is
+ * not packed. */
+static bool put_group(struct planning *p, struct reel_group *group, const uint8_t *data, uint32_t crc,
+                      struct reel_error *err) {
+    struct reel_write *w = &p->run.w;
+    w->packed_size += p->hashes ? group->size : 0;
+    if (!data) {
+        return (!p->output && !p->hashes) ||
+               put_rendered(p, p->hashes ? put_hashed : put_next, group->offset, group->offset + group->size, err);
+    }
+    if (p->stores) {
         p->stores = group->kept = group_store_put(p->plan->store, group->offset, data, (size_t)group->size);
     }
-    if (!p->output) {
-        return true;
+    if (p->hashes) {
+        w->packed_crc = (uint32_t)crc32_combine(w->packed_crc, crc, (z_off_t)group->size);
     }
-    return data ? p->output->write(p->output->context, data, (size_t)group->size, err)
-                : put_rendered(p, p->output->write, group->offset, group->offset + group->size, err);
+    return put_next(p, data, (size_t)group->size, err);
 }
 
 static bool append_groups(struct planning *p, const struct group_piece *piece, struct reel_error *err) {
@@ -216,7 +240,7 @@ static bool append_groups(struct planning *p, const struct group_piece *piece, s
         const struct planned_group *g = &piece->groups[i];
         const struct reel_bytes note = bytes_of(piece->notes.data + piece->note[i].at, piece->note[i].size);
         if (!plan_append(p->plan, g, note, err) ||
-            !put_group(p, &p->plan->groups[p->plan->n_groups - 1], g->packs ? data : NULL, err)) {
+            !put_group(p, &p->plan->groups[p->plan->n_groups - 1], g->packs ? data : NULL, piece->crcs[i], err)) {
             return false;
         }
         data += g->packs ? g->size : 0;
@@ -256,18 +280,18 @@ static bool plan_groups(struct planning *p, struct reel_error *err) {
 
 /* Writes the tail, and the head once more if it depends on what follows. */
 static bool put_tail(struct planning *p, uint64_t tail_at, struct reel_error *err) {
-    if (!put_rendered(p, p->output->write, tail_at, p->plan->length, err)) {
+    if (!put_rendered(p, put_next, tail_at, p->plan->length, err)) {
         return false;
     }
     if (p->plan->writer->needs & REEL_HEAD_FIRST) {
         return true;
     }
     reel_planned_output_free(TAKE(p->rendered)); /* its buffer may have the head from before */
-    return put_rendered(p, p->output->rewrite, 0, p->plan->head_size, err);
+    return put_rendered(p, put_again, 0, p->plan->head_size, err);
 }
 
 static bool plan_compressed_put_head(struct planning *p, struct reel_error *err) {
-    bool good = put_rendered(p, p->output->write, 0, p->plan->head_size, err);
+    bool good = put_rendered(p, put_next, 0, p->plan->head_size, err);
     reel_planned_output_free(TAKE(p->rendered)); /* leaves its stream to the groups */
     return good;
 }
@@ -278,8 +302,10 @@ static bool plan_all(struct planning *p, struct reel_stream *stream, const struc
         return false;
     }
     bool small = p->plan->writer->needs & REEL_PACKS_PLAIN; /* groups */
-    p->run.w.packs_plain = p->output && small;
-    p->keeps = small && (p->output || writer_compresses(&p->plan->options));
+    p->run.w.packs_plain = small && (p->output || p->hashes);
+    p->keeps = small && (p->run.w.packs_plain || writer_compresses(&p->plan->options));
+    bool hashing = p->estimated.hashing;
+    p->estimated.hashing = hashing && !p->hashes;
     bool good = plan_groups(p, err);
     p->run.keeps = NULL;
     if (!good) {
@@ -287,6 +313,7 @@ static bool plan_all(struct planning *p, struct reel_stream *stream, const struc
     }
     uint64_t tail_at = p->plan->length;
     p->estimated.pos = tail_at;
+    p->estimated.hashing = hashing;
     return plan_tail(&p->run, &p->estimated, err) && (!p->output || put_tail(p, tail_at, err));
 }
 
@@ -299,10 +326,12 @@ struct reel_plan *plan_compressed(struct reel_conversion *c, const struct reel_k
         conversion_return(c, stream);
         return NULL;
     }
-    plan->store = keep ? group_store_new(keep) : NULL;
+    bool hashes = c->writer->needs & REEL_HASHES_PACKED;
+    /* What is packed only to be hashed costs no more to render than to store. */
+    plan->store = keep && (!hashes || writer_compresses(&c->options)) ? group_store_new(keep) : NULL;
     AUTO_STRUCT(planning_done)
     struct planning p = {
-        .conversion = c, .plan = plan, .run.plan = plan, .output = output, .stores = plan->store != NULL};
+        .conversion = c, .plan = plan, .run.plan = plan, .output = output, .stores = plan->store, .hashes = hashes};
     return plan_all(&p, stream, progress, err) ? reel_plan_ref(plan) : NULL;
 }
 

@@ -28,6 +28,9 @@ enum {
     REEL_PACKS_PLAIN = 1024, /* looks at w->packs_plain; its groups are of a few MiB */
     REEL_HEAD_LAST = 512,    /* it alone depends on that, and not its size: the same for an output whose head can be
                                 rewritten */
+    /* Of a writer that needs payloads to plan and packs: its groups are hashed where they are packed, for
+     * w->packed_crc, and the sink of messages() does not hash. */
+    REEL_HASHES_PACKED = 2048,
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
 /* Which options that several writers have this one takes; for the others they mean nothing. */
@@ -146,11 +149,14 @@ struct reel_write {
     void *run;    /* this run's own */
     bool planning;
     bool packing;     /* messages() renders a group for which planning has called reel_write_pack() */
-    bool packs_plain; /* while planning: the output is written meanwhile, so groups are packed also without compression:
-                         the messages are not merged once more (taken_messages.h) */
+    bool packs_plain; /* while planning: the output is written or hashed meanwhile, so groups are packed also without
+                         compression: the messages are not merged once more (taken_messages.h) */
     uint64_t group;   /* the message group being emitted, 0 … ; valid in messages() */
     uint64_t before;  /* REEL_STREAMED: messages of the groups before this one; in tail(): of all */
     uint64_t base;    /* where the writer's file begins in the output, when it is a member of another file */
+    /* In tail() while planning, REEL_HASHES_PACKED: of all groups of messages; 0: the sink has hashed them. */
+    uint64_t packed_size;
+    uint32_t packed_crc;
 };
 
 /* The messages taken so far while planning; all of them when rendering. */

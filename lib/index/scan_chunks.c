@@ -3,6 +3,7 @@
  * number of threads, and errors are those of the scan's own thread. */
 #include "index/scan_chunks.h"
 
+#include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct ahead { /* a chunk that is decoded ahead */
     struct pipeline_piece piece;
     struct reel_chunk chunk;
     bool decoded;
+    uint32_t crc; /* of its bytes; ops->hashes */
 };
 
 struct lent { /* raw bytes as a source */
@@ -70,6 +72,9 @@ static bool ahead_render(void *context, void *worker, struct pipeline_piece *pie
     (void)err;
     a->decoded = pipeline_reserve(piece, (size_t)a->chunk.raw, NULL) &&
                  codec_decode_chunk(&a->chunk, c->file, piece->data, worker, NULL);
+    if (a->decoded && c->ops->hashes) {
+        a->crc = libdeflate_crc32(0, piece->data, (size_t)a->chunk.raw);
+    }
     return true;
 }
 
@@ -162,9 +167,13 @@ static const uint8_t *lent_bytes(struct reel_source *source) {
     return ((const struct lent *)source)->data;
 }
 
+static bool lends_first(const struct scan_chunks *c) {
+    return c->first && c->lent.data == c->first->piece.data;
+}
+
 static void lent_free(struct reel_source *source) {
     struct scan_chunks *c = ((struct lent *)source)->chunks;
-    if (c->first && c->lent.data == c->first->piece.data) {
+    if (lends_first(c)) {
         ahead_drop(c);
     }
     c->lent.data = NULL;
@@ -189,6 +198,12 @@ struct reel_source *scan_chunks_open(struct scan_chunks *c, const struct reel_ch
     }
     bool good = own_reserve(c, (size_t)chunk->raw, err) && codec_decode_chunk(chunk, c->file, c->own, &c->buffers, err);
     return good ? lend(c, c->own, chunk->raw) : NULL;
+}
+
+bool scan_chunks_crc(const struct scan_chunks *c, uint32_t *crc) {
+    bool known = c && c->ops->hashes && lends_first(c);
+    *crc = known ? c->first->crc : 0;
+    return known;
 }
 
 uint32_t scan_chunks_part(const struct scan_chunks *c) {

@@ -13,6 +13,7 @@ struct scan_chunks_ops {
     /* Sets the first compressed chunk of the part that begins at `from` or later, as its header says; it reads little
      * more than headers. False: there is none, or none is found. A wrong one does no harm. */
     bool (*next)(void *context, uint64_t from, struct reel_chunk *chunk);
+    bool hashes; /* chunks have a CRC-32 of their raw bytes, which the threads that decode them make */
 };
 
 /* From now on reel_scan_open_chunk() opens chunks of this part by this, until scan_chunks_free(). NULL: no memory. */
@@ -23,6 +24,8 @@ void scan_chunks_free(struct scan_chunks *chunks); /* NULL is fine; after the so
 /* The raw bytes of a chunk; one at a time. NULL with err. */
 struct reel_source *scan_chunks_open(struct scan_chunks *chunks, const struct reel_chunk *chunk,
                                      struct reel_error *err);
+/* The CRC-32 of the source that is open; false: it was not decoded ahead. `chunks` may be NULL. */
+bool scan_chunks_crc(const struct scan_chunks *chunks, uint32_t *crc);
 uint32_t scan_chunks_part(const struct scan_chunks *chunks);
 
 #endif

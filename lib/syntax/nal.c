@@ -141,11 +141,17 @@ static bool has_chroma(uint32_t profile) {
     return memchr(profiles, (int)profile, sizeof profiles) != NULL;
 }
 
+static uint32_t at_most(uint64_t side) {
+    return side < UINT32_MAX ? (uint32_t)side : UINT32_MAX;
+}
+
 /* Of a side: `cut` pixels at its two ends do not belong to the picture. */
 static bool set_sides(struct nal_size *out, uint64_t width, uint64_t height, uint64_t cut_x, uint64_t cut_y) {
     if (cut_x >= width || cut_y >= height || width - cut_x > SIDE_MAX || height - cut_y > SIDE_MAX) {
         return false;
     }
+    out->coded_width = at_most(width);
+    out->coded_height = at_most(height);
     out->width = (uint32_t)(width - cut_x);
     out->height = (uint32_t)(height - cut_y);
     return true;

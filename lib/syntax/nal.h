@@ -13,6 +13,7 @@ enum nal_role nal_role(struct reel_bytes unit, bool h265);
 
 struct nal_size { /* of a sequence's pictures */
     uint32_t width, height;
+    uint32_t coded_width, coded_height; /* with what is cut off at the edges; UINT32_MAX: that or more */
     uint8_t chroma, luma_bits, chroma_bits;
     uint8_t layers, nested; /* H.265 */
     uint8_t profile[12];    /* H.265: profile, tier and level as in the unit */

@@ -19,7 +19,8 @@
 #define ERRORS " 400:BadRequest 401:Unauthorized 403:Forbidden 429:TooManyFailures 500:Failed 503:Unavailable"
 #define ERRORS_LIST ERRORS " 406:NotAcceptable"
 #define ERRORS_ONE ERRORS " 404:NotFound"
-#define ERRORS_CONTENTS ERRORS_ONE " 202:InProgress 406:NotAcceptable 410:Gone 413:TooLarge 422:Unprocessable"
+#define ERRORS_CONTENTS                                                                                                \
+    ERRORS_ONE " 202:InProgress 406:NotAcceptable 409:StillOnRobot 410:Gone 413:TooLarge 422:Unprocessable"
 #define ERRORS_FILE ERRORS_CONTENTS " 304:NotModified 412:PreconditionFailed 416:RangeNotSatisfiable"
 #define ERRORS_WRITE ERRORS_ONE " 409:Conflict 413:TooLarge"
 #define ERRORS_UPLOAD ERRORS_WRITE " 415:UnknownFormat 422:Unprocessable 507:NoSpace"
@@ -113,7 +114,7 @@
         {.name = "max_messages", .type = HTTP_UINT, .help = "The maximum number of messages."},                        \
         {.name = "state",                                                                                              \
          .type = HTTP_CHOICE,                                                                                          \
-         .choices = CHOICES("recording", "scanning", "ready", "failed", "missing", "changed", "announced", "trashed"),              \
+         .choices = CHOICES("recording", "scanning", "ready", "failed", "missing", "changed", "announced", "trashed"), \
          .help = "Only recordings in this state; without it, all outside the trash."},                                 \
     {                                                                                                                  \
         .name = "damaged", .type = HTTP_BOOL, .help = "Only damaged recordings."                                       \

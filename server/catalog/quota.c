@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/size_text.h"
 #include "catalog/retention_rows.h"
 #include "catalog/retention_rules.h"
 
@@ -23,12 +24,12 @@ bool quota_check(struct catalog *c, const char *collection, uint64_t bytes, bool
                          "the collection %.100s is full: its quota is %" PRIu64 " recordings, and it has %" PRIu64,
                          collection, (uint64_t)json_integer_value(many), recordings);
     }
+    char texts[3][16];
     uint64_t room = most ? (uint64_t)json_integer_value(most) : UINT64_MAX;
     return (used <= room && bytes <= room - used) ||
            reel_fail(err, REEL_NO_SPACE,
-                     "the collection %.100s is full: its quota is %" PRIu64 " bytes, it has %" PRIu64 ", and %" PRIu64
-                     " more do not fit",
-                     collection, room, used, bytes);
+                     "the collection %.100s is full: its quota is %s, it has %s, and %s more do not fit", collection,
+                     size_text(room, texts[0]), size_text(used, texts[1]), size_text(bytes, texts[2]));
 }
 
 bool quota_check_move(struct catalog *c, const char *id, const char *collection, struct reel_error *err) {

@@ -183,8 +183,6 @@ __attribute__((format(printf, 2, 3))) int cli_misused(const struct cli_command *
 /* Flushes stdout; false when it could not be written (disk full). */
 bool cli_flush(struct reel_error *err);
 
-/* "1.9 MB"; `out` has room for 16. */
-const char *cli_size_text(uint64_t bytes, char out[16]);
 const char *cli_file_name(const char *path); /* the part after the last slash */
 
 /* ---- progress.c: one line on stderr, only on a terminal and only for work that takes over a second. Ctrl-C cancels

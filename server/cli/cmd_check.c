@@ -1,5 +1,6 @@
 /* reel check: reports damage in a file. Always scans the file itself; a kept index is not used. */
 #include "base/cleanup.h"
+#include "base/size_text.h"
 #include "cli/cli.h"
 #include "http/json_text.h"
 #include "values/undecoded.h"
@@ -11,7 +12,7 @@ static void print_finding(const struct reel_finding *f) {
     char size[16];
     printf("  %-7s  at %llu", view_severity(f->severity), (unsigned long long)f->offset);
     if (f->length > 0) {
-        printf(", %s", cli_size_text(f->length, size));
+        printf(", %s", size_text(f->length, size));
     }
     printf(": %s\n", f->text);
 }
@@ -87,7 +88,7 @@ static int check_check(const struct cli_files *files, struct reel_error *err) {
            info->container[0] ? info->container : info->format->title, (unsigned long long)info->messages,
            info->messages == 1 ? "" : "s", info->n_channels, info->n_channels == 1 ? "" : "s");
     if (info->damaged) {
-        printf("damaged: %s lost\n", info->lost_bytes > 0 ? cli_size_text(info->lost_bytes, size) : "data");
+        printf("damaged: %s lost\n", info->lost_bytes > 0 ? size_text(info->lost_bytes, size) : "data");
     } else {
         puts(info->n_findings_total > 0 ? "nothing lost" : "clean");
     }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/size_text.h"
 #include "cli/cli.h"
 
 static const struct {
@@ -28,7 +29,7 @@ static bool write_demo(const char *folder, size_t number, bool replace, struct r
         return false;
     }
     char text[16];
-    printf("%s  (%s)\n", path, cli_size_text(size, text));
+    printf("%s  (%s)\n", path, size_text(size, text));
     return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/c_locale.h"
 #include "base/cleanup.h"
+#include "base/size_text.h"
 #include "cli/cli.h"
 #include "http/json_text.h"
 #include "scans/scanning.h"
@@ -116,7 +117,7 @@ static void print_head(const struct cli_files *files, const struct reel_index_in
     char size[16], payload[16], first[REEL_TIME_TEXT], last[REEL_TIME_TEXT], length[REEL_TIME_TEXT];
     bool known = info->container[0] != '\0';
     for (uint32_t i = 0; i < files->n; i++) {
-        printf("file       %s  (%s)\n", files->paths[i], cli_size_text(reel_index_part_size(index, i), size));
+        printf("file       %s  (%s)\n", files->paths[i], size_text(reel_index_part_size(index, i), size));
     }
     printf("format     %s%s%s%s\n", info->format->name, known ? "  (" : "", info->container, known ? ")" : "");
     if (info->messages > 0) {
@@ -129,13 +130,13 @@ static void print_head(const struct cli_files *files, const struct reel_index_in
     }
     bool known_bytes = info->payload_bytes > 0 || !info->is_summary;
     printf("messages   %llu  (%s)\n", (unsigned long long)info->messages,
-           known_bytes ? cli_size_text(info->payload_bytes, payload) : "payload size unknown");
+           known_bytes ? size_text(info->payload_bytes, payload) : "payload size unknown");
     if (info->is_summary) {
         printf("indexed    no: read from the file's own index, not verified\n");
     }
     if (info->damaged) {
         printf("damaged    %s lost; see `reel check`\n",
-               info->lost_bytes > 0 ? cli_size_text(info->lost_bytes, size) : "data");
+               info->lost_bytes > 0 ? size_text(info->lost_bytes, size) : "data");
     } else if (info->n_findings_total > 0) {
         printf("findings   %llu; see `reel check`\n", (unsigned long long)info->n_findings_total);
     }
@@ -173,7 +174,7 @@ static void print_topics(const json_t *topics) {
         printf("%-*s  %-*s  %9llu  %9s  %9s  ", name, json_string_value(json_object_get(topic, "name")), type,
                json_string_value(json_object_get(topic, "type")),
                (unsigned long long)whole_number(json_object_get(topic, "messages")),
-               json_is_null(bytes) ? "-" : cli_size_text(whole_number(bytes), size), rate);
+               json_is_null(bytes) ? "-" : size_text(whole_number(bytes), size), rate);
         printf(first ? "%s … %s%s" : "-", first, last,
                json_is_true(json_object_get(topic, "latched")) ? "  latched" : "");
         printf("%s%s\n", source ? "  definition: " : "", source ? source : "");

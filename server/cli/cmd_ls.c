@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/size_text.h"
 #include "cli/client.h"
 #include "json_whole.h"
 
@@ -45,7 +46,7 @@ static bool list_collection(void *context, const json_t *item, struct reel_error
         return list_print_json(item, err);
     }
     if (!l->quiet) {
-        printf("%9" PRIu64 "  %9s  ", list_number(item, "recordings"), cli_size_text(list_number(item, "size"), size));
+        printf("%9" PRIu64 "  %9s  ", list_number(item, "recordings"), size_text(list_number(item, "size"), size));
     }
     list_print_name(list_text(item, "name"));
     putchar('\n');
@@ -82,7 +83,7 @@ static bool list_recording(void *context, const json_t *item, struct reel_error 
     }
     if (!l->quiet) {
         printf("%-19s  %8s  %9s  %-9s  ", list_start(item, start), list_duration(item, duration),
-               cli_size_text(list_number(item, "size"), size), list_text(item, "state"));
+               size_text(list_number(item, "size"), size), list_text(item, "state"));
     }
     list_print_name(list_text(item, "collection"));
     putchar('/');

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "base/size_text.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
 #include "catalog/move.h"
@@ -67,7 +68,7 @@ static bool migrate_files(const char *data, const char *to, struct reel_error *e
     cli_progress_end(&progress);
     if (good) {
         printf("%llu files (%s) and %llu indexes are there, %llu of the files copied now; %llu were missing before\n",
-               (unsigned long long)moved.files, cli_size_text(moved.bytes, size), (unsigned long long)moved.indexes,
+               (unsigned long long)moved.files, size_text(moved.bytes, size), (unsigned long long)moved.indexes,
                (unsigned long long)moved.copied, (unsigned long long)moved.gone);
     }
     return good;

@@ -10,6 +10,7 @@
 #include "base/disk.h"
 #include "base/glob.h"
 #include "base/number.h"
+#include "base/size_text.h"
 #include "base/thread.h"
 #include "cli/client.h"
 #include "cli/push_watch.h"
@@ -133,8 +134,8 @@ static void push_show(const struct pushing *p, int64_t started_ns) {
     }
     bar[BAR_WIDTH] = '\0';
     fprintf(stderr, "\r\033[K[%s] %3u %%  %s of %s  %s/s  %u of %u done", bar, (unsigned)(part * 100),
-            cli_size_text(bytes, sent), cli_size_text(p->total, total),
-            cli_size_text(seconds > 0 ? (uint64_t)((double)bytes / seconds) : 0, rate), p->done, p->all->n);
+            size_text(bytes, sent), size_text(p->total, total),
+            size_text(seconds > 0 ? (uint64_t)((double)bytes / seconds) : 0, rate), p->done, p->all->n);
 }
 
 static void run_all(struct pushing *p, unsigned jobs) {

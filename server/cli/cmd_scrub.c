@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app.h"
+#include "base/size_text.h"
 #include "catalog/attach.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
@@ -83,7 +84,7 @@ static int run_scrub(int argc, char **argv) {
         char bytes[16];
         print_corrupted(last);
         printf("%s%llu files, %s: %s\n", result.resumed ? "resumed; in total " : "", (unsigned long long)result.files,
-               cli_size_text(result.bytes, bytes), corrupted ? "corrupted files found" : "all intact");
+               size_text(result.bytes, bytes), corrupted ? "corrupted files found" : "all intact");
         if (result.corrupted_packs > 0) {
             printf("index packs that were corrupted, or of another version: %llu; each is rebuilt when it is needed\n",
                    (unsigned long long)result.corrupted_packs);

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/hex.h"
+#include "base/size_text.h"
 #include "cli/cli.h"
 #include "cli/push_file.h"
 #include "syntax/base64.h"
@@ -116,7 +117,7 @@ bool download_file(struct download *d, char *path, const char *url, const char *
         return true;
     }
     if (d->dry_run) {
-        printf("%s would be received (%s)\n", path, cli_size_text(size, text));
+        printf("%s would be received (%s)\n", path, size_text(size, text));
         return true;
     }
     if (!part) {

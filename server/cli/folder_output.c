@@ -1,4 +1,5 @@
-/* See folder_output.h. The archive is planned, and its members are read from it one after another. */
+/* See folder_output.h. The archive is written into its first file, without the header before it, which may be replaced
+ * at the end; what follows the file's bytes is then taken out of it: the second member, metadata.yaml. */
 #include "cli/folder_output.h"
 
 #include <errno.h>
@@ -10,103 +11,118 @@
 #include "base/limits.h"
 #include "cli/cli.h"
 #include "syntax/tar.h"
+#include "syntax/ustar.h"
 
-enum { PIECE = 1 << 20, FILES_MAX = 2 };
-
-struct planned { /* the output as a source */
-    struct reel_source source;
-    struct reel_planned_output *output;
+struct file {
+    struct output_file output;
+    char *path;
 };
-
-static bool planned_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
-                         struct reel_error *err) {
-    return reel_planned_output_read(((struct planned *)source)->output, offset, buffer, size, err);
-}
-static void planned_free(struct reel_source *source) {
-    (void)source;
-}
-
 struct writing {
     const char *folder;
-    bool replace;
-    const struct reel_progress *progress;
-    struct output_file files[FILES_MAX]; /* complete, but not yet under their names */
-    char *paths[FILES_MAX];
-    uint32_t n;
+    bool replace, made; /* made: the folder did not exist */
+    struct file first, second;
+    uint8_t head[USTAR_HEAD_MAX]; /* the header of the first member */
+    size_t head_size;
+    struct arena arena; /* names */
 };
+static void file_done(struct file *f) {
+    reel_auto_output_file_done(&f->output);
+    free(f->path);
+}
 static void writing_done(struct writing *w) {
-    for (uint32_t i = 0; i < w->n; i++) {
-        reel_auto_output_file_done(&w->files[i]);
-        free(w->paths[i]);
+    file_done(&w->first);
+    file_done(&w->second);
+    arena_free(&w->arena);
+    if (w->made) {
+        rmdir(w->folder); /* unless there is a file in it */
     }
 }
 
-static bool copy_member(struct writing *w, struct planned *p, const struct tar_member *m, struct output_file *out,
+static bool next_member(struct writing *w, struct reel_source *source, uint64_t at, struct tar_member *m,
                         struct reel_error *err) {
-    AUTO_MEM char *buffer = malloc(PIECE);
-    if (!buffer) {
-        return reel_fail_memory(err);
-    }
-    for (uint64_t done = 0; done < m->size;) {
-        size_t n = m->size - done < PIECE ? (size_t)(m->size - done) : PIECE;
-        if (!reel_planned_output_read(p->output, m->offset + done, buffer, n, err) ||
-            !cli_output_write(out, buffer, n, err)) {
-            return false;
-        }
-        done += n;
-        if (w->progress && !w->progress->report(w->progress->context, m->offset + done, p->source.size)) {
-            return reel_fail(err, REEL_CANCELLED, "interrupted");
-        }
-    }
-    return true;
+    struct tar tar = {.source = source, .arena = &w->arena, .at = at};
+    bool more;
+    return tar_next(&tar, m, &more, err) && (more || reel_fail(err, REEL_DAMAGED, "the archive has no further file"));
 }
 
-static bool write_member(struct writing *w, struct planned *p, const struct tar_member *m, struct reel_error *err) {
+static bool open_file(const struct writing *w, struct file *f, const char *member, struct reel_error *err) {
     size_t size = strlen(w->folder);
-    if (w->n == FILES_MAX) {
-        return reel_fail(err, REEL_LIMIT, "%s has too many files", w->folder);
-    }
-    char **path = &w->paths[w->n];
-    if (asprintf(path, "%s%s%s", w->folder, size > 0 && w->folder[size - 1] == '/' ? "" : "/", cli_file_name(m->name)) <
-        0) {
-        *path = NULL;
+    const char *slash = size > 0 && w->folder[size - 1] == '/' ? "" : "/";
+    if (asprintf(&f->path, "%s%s%s", w->folder, slash, cli_file_name(member)) < 0) {
+        f->path = NULL;
         return reel_fail_memory(err);
     }
-    struct output_file *out = &w->files[w->n++];
-    *out = (struct output_file){.fd = -1};
-    return cli_output_open(out, *path, w->replace, err) && copy_member(w, p, m, out, err);
+    return cli_output_open(&f->output, f->path, w->replace, err);
 }
 
-static bool write_members(struct writing *w, struct planned *p, struct reel_error *err) {
-    struct arena arena = {.max = REEL_MODEL_MAX};
-    struct tar tar = {.source = &p->source, .arena = &arena};
+/* The first bytes have the whole header. */
+static bool begin(struct writing *w, const void *data, size_t size, struct reel_error *err) {
     struct tar_member m;
-    bool more = true, good = true;
-    while (good && (good = tar_next(&tar, &m, &more, err)) && more) {
-        good = write_member(w, p, &m, err);
+    AUTO(reel_source_free)
+    struct reel_source *source = reel_source_from_memory(bytes_of(data, size), w->folder, err);
+    if (!source || !next_member(w, source, 0, &m, err)) {
+        return false;
     }
-    for (uint32_t i = 0; good && i < w->n; i++) {
-        good = output_file_finish(&w->files[i], err);
+    if (m.offset > sizeof w->head) {
+        return reel_fail(err, REEL_LIMIT, "%s: the name is too long", w->folder);
     }
-    arena_free(&arena);
-    return good;
+    w->head_size = (size_t)m.offset;
+    memcpy(w->head, data, w->head_size);
+    w->made = mkdir(w->folder, 0777) == 0;
+    return (w->made || errno == EEXIST || reel_fail_errno(err, "%s", w->folder)) &&
+           open_file(w, &w->first, m.name, err);
+}
+
+static bool folder_write(void *context, const void *data, size_t size, struct reel_error *err) {
+    struct writing *w = context;
+    bool is_first = w->head_size == 0;
+    if (is_first && !begin(w, data, size, err)) {
+        return false;
+    }
+    size_t head = is_first ? w->head_size : 0;
+    return cli_output_write(&w->first.output, (const uint8_t *)data + head, size - head, err);
+}
+
+static bool folder_rewrite(void *context, const void *data, size_t size, struct reel_error *err) {
+    struct writing *w = context;
+    memcpy(w->head, data, w->head_size);
+    return output_file_rewrite(&w->first.output, (const uint8_t *)data + w->head_size, size - w->head_size, err);
+}
+
+/* Moves the second member, behind `size` bytes of the first file, into a file of its own. */
+static bool move_second(struct writing *w, uint64_t size, struct reel_error *err) {
+    struct tar_member m;
+    const char *path = w->first.output.temporary;
+    if (!path) {
+        return reel_fail(err, REEL_ARGUMENT, "%s is no regular file", w->first.path);
+    }
+    AUTO(reel_source_free) struct reel_source *source = reel_source_open(path, NULL, err);
+    if (!source || !next_member(w, source, size + ustar_padding(size), &m, err) ||
+        !open_file(w, &w->second, m.name, err)) {
+        return false;
+    }
+    AUTO_MEM uint8_t *text = m.size <= REEL_MODEL_MAX ? malloc((size_t)m.size + 1) : NULL;
+    return (text || reel_fail_memory(err)) && reel_source_read(source, m.offset, text, (size_t)m.size, err) &&
+           cli_output_write(&w->second.output, text, (size_t)m.size, err) &&
+           (ftruncate(w->first.output.fd, (off_t)size) == 0 || reel_fail_errno(err, "%s", w->first.path));
+}
+
+static bool finish(struct writing *w, struct reel_error *err) {
+    struct tar_member m;
+    AUTO(reel_source_free)
+    struct reel_source *head = reel_source_from_memory(bytes_of(w->head, w->head_size), w->folder, err);
+    return head && next_member(w, head, 0, &m, err) && move_second(w, m.size + m.missing, err) &&
+           output_file_finish(&w->first.output, err) && output_file_finish(&w->second.output, err);
 }
 
 bool cli_write_folder(struct reel_conversion *conversion, const char *folder, bool replace, struct reel_loss *losses,
                       const struct reel_progress *progress, struct reel_error *err) {
-    static const struct reel_source_ops ops = {.read = planned_read, .free = planned_free};
-    AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(conversion, NULL, NULL, err);
-    AUTO(reel_planned_output_free)
-    struct reel_planned_output *output = plan ? reel_conversion_output(conversion, plan, err) : NULL;
-    if (!output) {
-        return false;
-    }
-    reel_plan_report(plan, losses);
-    struct planned p = {.source = {.ops = &ops, .size = reel_plan_length(plan), .name = folder}, .output = output};
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        return reel_fail_errno(err, "%s", folder);
-    }
-    reel_planned_output_read_ahead(output, 0, p.source.size);
-    AUTO_STRUCT(writing_done) struct writing w = {.folder = folder, .replace = replace, .progress = progress};
-    return write_members(&w, &p, err);
+    AUTO_STRUCT(writing_done)
+    struct writing w = {.folder = folder,
+                        .replace = replace,
+                        .first.output.fd = -1,
+                        .second.output.fd = -1,
+                        .arena.max = REEL_MODEL_MAX};
+    const struct reel_output output = {.write = folder_write, .rewrite = folder_rewrite, .context = &w};
+    return conversion_write(conversion, &output, losses, progress, err) && finish(&w, err);
 }

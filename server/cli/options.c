@@ -36,19 +36,6 @@ bool cli_flush(struct reel_error *err) {
     return fflush(stdout) == 0 && !ferror(stdout) ? true : reel_fail_errno(err, "standard output");
 }
 
-const char *cli_size_text(uint64_t bytes, char out[16]) {
-    C_LOCALE;
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
-    double value = (double)bytes;
-    size_t unit = 0;
-    while (value >= 999.95 && unit + 1 < sizeof units / sizeof *units) {
-        value /= 1000;
-        unit++;
-    }
-    snprintf(out, 16, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
-    return out;
-}
-
 const char *cli_file_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] != '\0' ? slash + 1 : path;
@@ -111,7 +98,7 @@ static bool read_duration(const struct cli_option *o, const char *text, struct r
     uint64_t bare;
     int64_t ns = 0;
     if (number_u64(text, &bare) && !__builtin_mul_overflow(bare, o->unit > 0 ? o->unit : 1, &bare) &&
-        bare < INT64_MAX / SECOND_NS) {
+        bare < (uint64_t)(INT64_MAX / SECOND_NS)) {
         ns = (int64_t)bare * SECOND_NS;
     } else if (!reel_duration_parse(text, &ns, err)) {
         return false;

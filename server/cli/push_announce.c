@@ -1,6 +1,7 @@
 /* See push_watch.h. A file is scanned and its index pack sent before the file itself. Users then ask for files; the
  * server is asked every few seconds what they want, also while a file is being sent. */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +10,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/disk.h"
-#include "base/grow.h"
-#include "base/text_stream.h"
 #include "cli/push_watch.h"
 #include "index/index.h"
 
@@ -58,38 +57,23 @@ static bool read_pack(void *context, void *buffer, size_t size, size_t *got) {
     return good;
 }
 
-static void put_parameter(FILE *out, struct push_http *http, const char *name, const char *value, bool *good) {
-    AUTO_MEM char *escaped = value ? push_http_escape(http, value) : NULL;
-    *good = *good && (escaped || !value);
-    if (escaped) {
-        fprintf(out, "&%s=%s", name, escaped);
-    }
-}
-
 /* malloc'd */
 static char *announce_url(struct announcing *w, uint64_t size) {
     const struct push_options *o = &w->a->options->push;
-    const struct push_item *main = w->unit->main;
     AUTO_MEM struct push_tags *tags = malloc(sizeof *tags);
-    AUTO_MEM char *url = NULL;
-    size_t length;
-    bool good = tags;
-    FILE *out = open_memstream(&url, &length);
-    if (!out) {
+    char *url = NULL;
+    if (!tags || asprintf(&url, "%s/announcements?size=%" PRIu64 "&sha256=%s&agent=%s&replace=%s", o->api, size,
+                          w->sha256, w->a->state.agent, o->replace || w->unit->main->stored ? "true" : "false") < 0) {
         return NULL;
     }
-    fprintf(out, "%s/announcements?size=%llu&sha256=%s&agent=%s&replace=%s", o->api, (unsigned long long)size,
-            w->sha256, w->a->state.agent, o->replace || main->stored ? "true" : "false");
-    put_parameter(out, w->http, "collection", o->collection, &good);
-    put_parameter(out, w->http, "name", w->name, &good);
-    put_parameter(out, w->http, "robot", w->a->options->robot, &good);
-    if (tags) {
-        push_tags_read(w->a, w->unit, tags);
+    push_http_add(w->http, &url, "collection", o->collection);
+    push_http_add(w->http, &url, "name", w->name);
+    push_http_add(w->http, &url, "robot", w->a->options->robot);
+    push_tags_read(w->a, w->unit, tags);
+    for (size_t i = 0; tags->items[i]; i++) {
+        push_http_add(w->http, &url, "tag", tags->items[i]);
     }
-    for (size_t i = 0; tags && tags->items[i]; i++) {
-        put_parameter(out, w->http, "tag", tags->items[i], &good);
-    }
-    return text_stream_close(out, &url) && good ? TAKE(url) : NULL;
+    return url;
 }
 
 static bool send_pack(struct announcing *w, struct reel_error *err) {

@@ -47,17 +47,35 @@ static char **files_of(const struct push_agent *a, const char *recording, uint32
     return paths;
 }
 
-/* The part as a file: in the format of the recording where that can be written, else as MCAP. */
-static bool write_part(const struct push_cut *cut, char **paths, uint32_t n, const char *out, struct reel_error *err) {
+static int64_t tenths_of(int64_t ns) {
+    return ns > 0 ? (ns + 50000000) / 100000000 : 0;
+}
+
+/* "drive_2.0-4.5s.bag" of "drive.bag": in its format where that can be written, else as MCAP. */
+static char *part_name(const char *name, const struct push_cut *cut, int64_t begin_ns, struct reel_error *err) {
+    const char *dot = strrchr(cli_file_name(name), '.');
+    struct reel_error none = {0};
+    bool same = dot && reel_writer_for_file(cli_file_name(name), NULL, &none);
+    int stem = dot ? (int)(dot - name) : (int)strlen(name);
+    char *part = NULL;
+    const int64_t from = tenths_of(cut->start_ns - begin_ns), to = tenths_of(cut->end_ns - begin_ns);
+    if (asprintf(&part, "%.*s_%" PRId64 ".%d-%" PRId64 ".%ds%s", stem, name, from / 10, (int)(from % 10), to / 10,
+                 (int)(to % 10), same ? dot : ".mcap") < 0) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    return part;
+}
+
+static struct reel_recording *open_whole(char **paths, uint32_t n, struct reel_error *err) {
     AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
-    if (!cli_gather_one(paths, n, &all, err)) {
-        return false;
-    }
-    AUTO(reel_recording_free)
-    struct reel_recording *recording = reel_recording_open_files(all.items[0].paths, all.items[0].n, NULL, err);
-    if (!recording) {
-        return false;
-    }
+    return cli_gather_one(paths, n, &all, err)
+               ? reel_recording_open_files(all.items[0].paths, all.items[0].n, NULL, err)
+               : NULL;
+}
+
+static bool write_part(const struct push_cut *cut, struct reel_recording *recording, const char *out,
+                       struct reel_error *err) {
     const struct reel_convert_options options = {.size = sizeof options, .replace = true, .threads = 1};
     struct reel_selection selection = reel_select_all();
     selection.start_ns = cut->start_ns;
@@ -87,20 +105,6 @@ static bool send_part(struct push_agent *a, struct push_http *http, const struct
     return good && (id[0] || reel_fail(err, REEL_IO, "the server does not say which content it has"));
 }
 
-/* "drive.bag" is "drive_part7.bag". */
-static char *part_name(const char *name, int64_t id, struct reel_error *err) {
-    const char *dot = strrchr(cli_file_name(name), '.');
-    struct reel_error none = {0};
-    bool same = dot && reel_writer_for_file(cli_file_name(name), NULL, &none);
-    char *part = NULL;
-    int stem = dot ? (int)(dot - name) : (int)strlen(name);
-    if (asprintf(&part, "%.*s_part%" PRId64 "%s", stem, name, id, same ? dot : ".mcap") < 0) {
-        reel_fail_memory(err);
-        return NULL;
-    }
-    return part;
-}
-
 static bool cut_and_send(struct push_agent *a, struct push_http *http, const struct push_cut *cut, char id[33],
                          struct reel_error *err) {
     uint32_t n;
@@ -109,12 +113,14 @@ static bool cut_and_send(struct push_agent *a, struct push_http *http, const str
     if (!paths || n == 0) {
         return paths ? reel_fail(err, REEL_NOT_FOUND, "the file is no longer on this robot") : reel_fail_memory(err);
     }
+    AUTO(reel_recording_free) struct reel_recording *recording = open_whole(paths, n, err);
+    AUTO_MEM char *name =
+        recording ? part_name(main->name, cut, reel_index_info(reel_recording_index(recording))->start_ns, err) : NULL;
     char folder[PATH_MAX], path[PATH_MAX];
-    AUTO_MEM char *name = part_name(main->name, cut->id, err);
     if (!name || !disk_folder_of(a->state.path, folder) || !disk_join(path, folder, cli_file_name(name), err)) {
         return name ? reel_fail(err, REEL_ARGUMENT, "the folder of the state has a path that is too long") : false;
     }
-    bool good = write_part(cut, paths, n, path, err) && send_part(a, http, cut, path, name, id, err);
+    bool good = write_part(cut, recording, path, err) && send_part(a, http, cut, path, name, id, err);
     unlink(path);
     return good;
 }

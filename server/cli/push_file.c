@@ -178,20 +178,6 @@ static bool push_file_open_file(struct push *p, struct reel_error *err) {
 
 /* ---- responses */
 
-/* Whether one of the recording's files has this content. */
-bool push_file_has_content(const json_t *recording, const char *sha256) {
-    size_t i;
-    json_t *part;
-    json_array_foreach(json_object_get(recording, "parts"), i, part) {
-        const char *its = json_string_value(json_object_get(part, "sha256"));
-        if (its && strcmp(its, sha256) == 0) {
-            return true;
-        }
-    }
-    const char *content = json_string_value(json_object_get(recording, "content"));
-    return content && strcmp(content + (strncmp(content, "sha256:", 7) == 0 ? 7 : 0), sha256) == 0;
-}
-
 static void set_result(struct push *p, const json_t *recording, const char *how) {
     const char *id = json_string_value(json_object_get(recording, "id")),
                *name = json_string_value(json_object_get(recording, "name"));
@@ -218,6 +204,11 @@ static bool request(struct push *p, const char *method, const char *url, const c
 
 enum step { STEP_FAILED, STEP_RETRY, STEP_NEXT, STEP_DONE };
 
+/* After a request that was not answered. */
+static enum step step_of(const struct reel_error *err) {
+    return err->code == REEL_IO ? STEP_RETRY : STEP_FAILED;
+}
+
 static enum step push_file_refused(const struct push_answer *a, struct reel_error *err) {
     push_http_refused(a, err);
     return push_http_is_transient(a->status) ? STEP_RETRY : STEP_FAILED;
@@ -227,6 +218,26 @@ static enum step name_is_taken(const struct push *p, struct reel_error *err) {
     reel_fail(err, REEL_CONFLICT,
               "the name \"%.120s\" has other content in the collection %.80s; --replace adds a new revision",
               p->file->name, p->options->collection);
+    return STEP_FAILED;
+}
+
+/* A request with bytes of the file. STEP_NEXT: it was answered. */
+static enum step send_body(struct push *p, const struct push_request *q, struct reel_error *err) {
+    struct reel_error network = {0};
+    p->err = err;
+    if (push_http_do(p->http, q, &p->answer, &network)) {
+        return STEP_NEXT;
+    }
+    bool own = err->code != REEL_OK; /* reading failed */
+    if (!own) {
+        reel_error_pass(err, &network);
+    }
+    return own || network.code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
+}
+
+static enum step other_bytes(struct reel_error *err) {
+    reel_fail(err, REEL_CHANGED,
+              "the server received other bytes than were read here: the file may have changed; push it again");
     return STEP_FAILED;
 }
 
@@ -241,7 +252,7 @@ static enum step check_existing(struct push *p, struct reel_error *err) {
     }
     json_auto_t *recording = push_http_json(p->http, url, NULL, false, &p->answer, err);
     if (err->code != REEL_OK) {
-        return err->code == REEL_IO ? STEP_RETRY : STEP_FAILED;
+        return step_of(err);
     }
     if (push_http_is_transient(p->answer.status) || p->answer.status == 401 || p->answer.status == 403) {
         return push_file_refused(&p->answer, err);
@@ -269,18 +280,6 @@ static enum step check_existing(struct push *p, struct reel_error *err) {
     return step;
 }
 
-/* Adds a parameter that is not NULL; *url becomes NULL without memory. */
-static void add_to_query(const struct push *p, char **url, const char *key, const char *value) {
-    AUTO_MEM char *before = *url, *escaped = value ? push_http_escape(p->http, value) : NULL;
-    if (!before || !value) {
-        before = NULL;
-        return;
-    }
-    if (!escaped || asprintf(url, "%s&%s=%s", before, key, escaped) < 0) {
-        *url = NULL;
-    }
-}
-
 /* PUT …/by-name/COLLECTION/NAME?…; malloc'd. */
 static char *small_url(struct push *p) {
     const struct push_options *o = p->options;
@@ -292,10 +291,10 @@ static char *small_url(struct push *p) {
                  o->replace ? "true" : "false") < 0) {
         return NULL;
     }
-    add_to_query(p, &url, "group", o->group);
-    add_to_query(p, &url, "file_name", p->file->file_name);
+    push_http_add(p->http, &url, "group", o->group);
+    push_http_add(p->http, &url, "file_name", p->file->file_name);
     for (size_t i = 0; o->tags && o->tags[i]; i++) {
-        add_to_query(p, &url, "tag", o->tags[i]);
+        push_http_add(p->http, &url, "tag", o->tags[i]);
     }
     return url;
 }
@@ -303,20 +302,15 @@ static char *small_url(struct push *p) {
 /* The whole file in one request, which the server answers with the recording. */
 static enum step send_small(struct push *p, struct reel_error *err) {
     AUTO_MEM char *url = small_url(p);
-    struct reel_error network = {0};
     if (!url) {
         reel_fail_memory(err);
         return STEP_FAILED;
     }
     p->at = 0;
-    p->err = err;
     struct push_request q = {.method = "PUT", .url = url, .read = read_piece, .context = p, .length = p->size};
-    if (!push_http_do(p->http, &q, &p->answer, &network)) {
-        bool own = err->code != REEL_OK; /* reading failed */
-        if (!own) {
-            reel_error_pass(err, &network);
-        }
-        return own || network.code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
+    enum step sent = send_body(p, &q, err);
+    if (sent != STEP_NEXT) {
+        return sent;
     }
     if (p->answer.status == 409) {
         return name_is_taken(p, err);
@@ -333,12 +327,10 @@ static enum step send_small(struct push *p, struct reel_error *err) {
     strcpy(address, p->answer.content_location[0] ? p->answer.content_location : p->answer.location);
     if (!recording && *address && !(recording = push_http_json(p->http, address, NULL, false, &p->answer, err)) &&
         err->code != REEL_OK) {
-        return err->code == REEL_IO ? STEP_RETRY : STEP_FAILED;
+        return step_of(err);
     }
     if (recording && !push_file_has_content(recording, p->sha256)) {
-        reel_fail(err, REEL_CHANGED,
-                  "the server received other bytes than were read here: the file may have changed; push it again");
-        return STEP_FAILED;
+        return other_bytes(err);
     }
     set_result(p, recording, p->file->already_stored ? "already stored" : "added");
     return STEP_DONE;
@@ -350,7 +342,7 @@ static enum step push_file_create(struct push *p, struct reel_error *err) {
     snprintf(url, sizeof url, "%s/uploads", p->options->api);
     snprintf(length, sizeof length, "Upload-Length: %llu", (unsigned long long)p->size);
     if (!request(p, "POST", url, length, p->metadata, p->key, err)) {
-        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
+        return step_of(err);
     }
     if (p->answer.status != 201 || !p->answer.location[0]) {
         return push_file_refused(&p->answer, err);
@@ -363,7 +355,7 @@ static enum step push_file_create(struct push *p, struct reel_error *err) {
 
 static enum step find_offset(struct push *p, struct reel_error *err) {
     if (!request(p, "HEAD", p->location, NULL, NULL, NULL, err)) {
-        return err->code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
+        return step_of(err);
     }
     if (p->answer.status == 404 || p->answer.status == 410) {
         p->location[0] = '\0';
@@ -387,7 +379,6 @@ static enum step send_rest(struct push *p, struct reel_error *err) {
         p->counted = p->at;
     }
     snprintf(offset, sizeof offset, "Upload-Offset: %llu", (unsigned long long)p->at);
-    p->err = err;
     struct push_request q = {
         .method = "PATCH",
         .url = p->location,
@@ -395,13 +386,9 @@ static enum step send_rest(struct push *p, struct reel_error *err) {
         .read = read_piece,
         .context = p,
         .length = p->size - p->at};
-    struct reel_error network = {0};
-    if (!push_http_do(p->http, &q, &p->answer, &network)) {
-        bool own = err->code != REEL_OK; /* reading failed */
-        if (!own) {
-            reel_error_pass(err, &network);
-        }
-        return own || network.code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
+    enum step sent = send_body(p, &q, err);
+    if (sent != STEP_NEXT) {
+        return sent;
     }
     if (p->answer.status != 204 && p->answer.status != 200) {
         push_http_refused(&p->answer, err);
@@ -420,7 +407,7 @@ static enum step verify(struct push *p, struct reel_error *err) {
     }
     json_auto_t *recording = push_http_json(p->http, p->recording, NULL, false, &p->answer, err);
     if (err->code != REEL_OK) {
-        return err->code == REEL_IO ? STEP_RETRY : STEP_FAILED;
+        return step_of(err);
     }
     const char *state = json_string_value(json_object_get(recording, "state"));
     enum step step = STEP_DONE;
@@ -431,9 +418,7 @@ static enum step verify(struct push *p, struct reel_error *err) {
     } else if (!recording) {
         step = push_file_refused(&p->answer, err);
     } else if (!push_file_has_content(recording, p->sha256)) {
-        reel_fail(err, REEL_CHANGED,
-                  "the server received other bytes than were read here: the file may have changed; push it again");
-        step = STEP_FAILED;
+        step = other_bytes(err);
     } else {
         set_result(p, recording, "added");
     }

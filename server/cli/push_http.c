@@ -263,6 +263,17 @@ char *push_http_escape(struct push_http *h, const char *text) {
     return copy;
 }
 
+void push_http_add(struct push_http *h, char **url, const char *key, const char *value) {
+    AUTO_MEM char *before = *url, *escaped = value ? push_http_escape(h, value) : NULL;
+    if (!before || !value) {
+        before = NULL;
+        return;
+    }
+    if (!escaped || asprintf(url, "%s&%s=%s", before, key, escaped) < 0) {
+        *url = NULL;
+    }
+}
+
 bool push_http_token(const char *file, char token[PUSH_TOKEN_MAX], struct reel_error *err) {
     const char *given = getenv("REEL_TOKEN");
     FILE *f = file ? fopen(file, "re") : NULL;

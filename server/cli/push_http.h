@@ -59,6 +59,8 @@ bool push_http_token(const char *file, char token[PUSH_TOKEN_MAX], struct reel_e
 /* The API's address from the server's: "http://host:8040", also with a path prefix, or already with /api/v1; malloc'd.
  */
 char *push_http_api(const char *url);
+/* Adds "&KEY=VALUE" to an address, unless the value is NULL; *url becomes NULL without memory. */
+void push_http_add(struct push_http *h, char **url, const char *key, const char *value);
 /* Escapes one segment of a path; malloc'd. */
 char *push_http_escape(struct push_http *h, const char *text);
 

@@ -1,6 +1,7 @@
-/* See push_file.h: what is hashed without an upload. */
+/* See push_file.h: what is hashed without an upload, and compared. */
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,4 +49,18 @@ char *push_file_other_name(const char *name, const char *path, bool (*go_on)(voi
         return NULL;
     }
     return other;
+}
+
+/* Whether one of the recording's files has this content. */
+bool push_file_has_content(const json_t *recording, const char *sha256) {
+    size_t i;
+    json_t *part;
+    json_array_foreach(json_object_get(recording, "parts"), i, part) {
+        const char *its = json_string_value(json_object_get(part, "sha256"));
+        if (its && strcmp(its, sha256) == 0) {
+            return true;
+        }
+    }
+    const char *content = json_string_value(json_object_get(recording, "content"));
+    return content && strcmp(content + (strncmp(content, "sha256:", 7) == 0 ? 7 : 0), sha256) == 0;
 }

@@ -29,7 +29,7 @@ struct follow {
     struct reel_since since;
     uint32_t channels;
     uint64_t messages;
-    bool idle; /* the file has not grown for so long */
+    bool idle;         /* the file has not grown for so long */
     uint64_t complete; /* messages that begin before this offset of the file do not change any more */
 };
 static void follow_done(struct follow *f) {

@@ -171,10 +171,8 @@ static enum record_fate ask_state(struct record_remote *r) {
 
 enum record_fate record_remote_fate(struct record_remote *r) {
     long status = r->answer.status;
-    return status == 404                    ? RECORD_OVER
-           : status == 409                  ? ask_state(r)
-           : status == 400 || status == 415 ? RECORD_REFUSED
-                                            : RECORD_FAILED;
+    bool refused = status == 400 || status == 413 || status == 415 || status == 422;
+    return status == 404 ? RECORD_OVER : status == 409 ? ask_state(r) : refused ? RECORD_REFUSED : RECORD_FAILED;
 }
 
 bool record_remote_send(struct record_remote *r, struct reel_bytes rows, uint64_t number, int64_t log_ns,

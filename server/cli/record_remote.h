@@ -26,7 +26,7 @@ bool record_remote_send(struct record_remote *remote, struct reel_bytes rows, ui
                         struct reel_error *err);
 enum record_fate {
     RECORD_FAILED,  /* the rows may be taken later: with another token, when a proxy lets them pass */
-    RECORD_REFUSED, /* never: they are wrong */
+    RECORD_REFUSED, /* never: they are wrong, or too large */
     RECORD_OVER,    /* not by this recording, which the server has finished or deleted meanwhile */
 };
 /* After record_remote_send() has failed. */

@@ -32,6 +32,7 @@ struct record_spool {
     struct spool_file file;
     int64_t synced_ns;
     bool closing, is_done, is_full;
+    bool has_refused; /* rows are in PATH.refused */
     struct reel_error failure;
 };
 
@@ -155,7 +156,7 @@ static bool go_on_elsewhere(struct record_spool *s, struct reel_error *err) {
     return good;
 }
 
-/* *refused: the rows are wrong, and the next run must not send them again. */
+/* *refused: the rows are wrong: the server never takes them. */
 static bool send_batch(struct record_spool *s, const struct spool_batch *batch, struct reel_bytes rows, bool *refused,
                        struct reel_error *err) {
     struct reel_error why = {0};
@@ -175,6 +176,20 @@ static bool send_batch(struct record_spool *s, const struct spool_batch *batch, 
     return true;
 }
 
+/* Rows that the server refused, as they were read; durable before they count as sent. */
+static bool put_aside(struct record_spool *s, struct reel_bytes rows, struct reel_error *err) {
+    AUTO_MEM char *path = disk_adjacent(s->file.path, ".refused");
+    AUTO_FD int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    if (!path) {
+        return reel_fail_memory(err);
+    }
+    fprintf(stderr, "reel record: %s; these rows, %zu bytes, are put aside in %s\n", err->text, rows.size, path);
+    *err = (struct reel_error){0};
+    s->has_refused = true; /* read when this thread has ended */
+    return (fd >= 0 && disk_write_all(fd, rows.data, rows.size) && fdatasync(fd) == 0) ||
+           reel_fail_errno(err, "%s", path);
+}
+
 static bool note_sent(struct record_spool *s, bool good, bool passed, struct reel_error *err) {
     pthread_mutex_lock(&s->mutex);
     struct reel_error why = {0};
@@ -192,8 +207,9 @@ static void *send_all(void *context) {
     struct grow rows = {0};
     struct reel_error err = {0};
     while (next_batch(s, &batch, &rows, &err)) {
-        bool refused, good = send_batch(s, &batch, bytes_of(rows.data, rows.size), &refused, &err);
-        if (!note_sent(s, good, good || refused, &err)) {
+        const struct reel_bytes all = bytes_of(rows.data, rows.size);
+        bool refused, good = send_batch(s, &batch, all, &refused, &err) || (refused && put_aside(s, all, &err));
+        if (!note_sent(s, good, good, &err)) {
             break;
         }
     }
@@ -226,7 +242,8 @@ bool record_spool_finish(struct record_spool *s, struct reel_error *err) {
         return false;
     }
     unlink(s->file.path);
-    return true;
+    return !s->has_refused ||
+           reel_fail(err, REEL_ARGUMENT, "the rows that the server refused are in %s.refused", s->file.path);
 }
 
 /* ---- opening */

@@ -33,7 +33,7 @@ static double now(clockid_t clock) {
 }
 
 static bool scan(const char *path, const char *pack, unsigned n, struct reel_error *err) {
-    const struct reel_threads_options options = {.size = sizeof options, .threads = n};
+    const struct reel_threads_options options = {.size = sizeof options, .threads = n, .from_bytes = 1};
     double start = now(CLOCK_MONOTONIC);
     AUTO(reel_threads_free) struct reel_threads *threads = reel_threads_new(&options, err);
     AUTO(reel_source_free) struct reel_source *source = reel_source_open(path, NULL, err);

@@ -22,16 +22,21 @@ def against_one(lab, what, path, target, *options):
               '>= 1.7 x' if cores > 1 else '', ratio >= 1.7 if cores > 1 else None, {'ours_s': all_of_them, 'peer_s': one})
 
 
-def shared(lab, what, path, messages):
-    """A scan's processor time on its own thread and on all: what it would take at most on eight cores, whatever this machine has. On few cores its
-    own thread decodes chunks that no other has begun, which counts as its own."""
-    counted = [scanned(lab, path, messages, 8) for _ in range(lab.rounds)]
-    alone = [scanned(lab, path, messages, 1) for _ in range(lab.rounds)]
+def by_counted_work(lab, what, measure):
+    """Processor time of the thread that asks and of all: what it would take at most on two and on eight cores, whatever this machine has.
+    measure(threads) gives both. Where a thread that waits works for the others, that counts as its own."""
+    alone = [measure(1) for _ in range(3)]
     one = median(s['cpu_seconds'] for s in alone)
     for cores in 2, 8:
+        counted = [measure(cores) for _ in range(3)]
         longest = max(median(s['own_cpu_seconds'] for s in counted), median(s['cpu_seconds'] for s in counted) / cores)
         yield Row('%s on %d cores, by counted work | on one' % (what, cores), '%.3f s' % longest, '%.3f s' % one, one / longest,
                   '>= %.1f x' % (0.85 * cores), one / longest >= 0.85 * cores, {'ours': counted, 'peer': alone})
+
+
+def converted(lab, target, topic, *paths):
+    """For by_counted_work(): a conversion to nowhere, without its scan."""
+    return lambda threads: json.loads(lab.tool('bench_convert', threads, target, topic, *paths))
 
 
 def scanned(lab, path, messages, threads):
@@ -50,7 +55,7 @@ def threads(lab):
     yield from against_one(lab, 'bag lz4 to MCAP, %s' % size, lz4, 'mcap')
     blobs, messages = lab.large_messages(large, '2.0')
     for what, path in (('bag lz4', lab.converted(blobs, '.bag', 'lz4')), ('MCAP zstd', lab.converted(blobs, '.mcap', 'zstd'))):
-        yield from shared(lab, 'scan of %s, %s of 100-KB messages' % (what, size), path, messages)
+        yield from by_counted_work(lab, 'scan of %s, %s of 100-KB messages' % (what, size), lambda threads, path=path: scanned(lab, path, messages, threads))
         os.unlink(path)
     # What is compressed once costs about what it costs to render it and to compress it.
     once, rendered, compressed = in_turn(lab.rounds, lambda: convert(lab, plain, 'mcap', '--compression', 'zstd', '--render-threads', '1'),
@@ -59,6 +64,9 @@ def threads(lab):
     peer = [a + b for a, b in zip(rendered, compressed)]
     yield at_most('MCAP to MCAP zstd, one thread | MCAP to MCAP, and zstd -1 of it', median(once), median(peer), 1.25, '%.3f s',
                   {'ours_s': once, 'peer_s': peer})
+    for what, target, paths in (('bag lz4 to MCAP', '.mcap', [lz4]), ('MCAP to a ROS 2 bag', '.rosbag2.tar', [plain]), ('MCAP to a ROS 2 bag in a ZIP', '.rosbag2.zip', [plain]),
+                                ('MCAP to MIRA', '.tape', [plain]), ('MCAP to TIDE', '.tide', [plain]), ('two recordings to one MCAP file', '.mcap', [plain, plain])):
+        yield from by_counted_work(lab, '%s, %s' % (what, size), converted(lab, target, '-', *paths))
     for path in lz4, plain:
         os.unlink(path)
     robot = lab.path('robot-threads.bag')
@@ -66,6 +74,8 @@ def threads(lab):
     warm(robot)
     yield from against_one(lab, 'bag to NDJSON, %s' % size, robot, 'ndjson')
     yield from against_one(lab, 'bag to Parquet, /odom of %s' % size, robot, 'parquet', '--topic', '/odom')
+    for what, target, topic in (('bag to NDJSON', '.ndjson', '-'), ('bag to Parquet, /odom', '.parquet', '/odom'), ('statistics', 'statistics', '-')):
+        yield from by_counted_work(lab, '%s of %s' % (what, size), converted(lab, target, topic, robot))
     os.unlink(robot)
     robot = lab.path('robot-python.bag')
     messages = sum(inputs.robot_bag(robot, SMALL).values())

@@ -8,7 +8,7 @@ class Link:
     """Passes connections on to a server. `budget` bytes of clients pass, then all connections are cut; None: no end."""
 
     def __init__(self, to, budget=None, rate=None):
-        self.to, self.budget, self.rate, self.passed, self.times, self.open = to, budget, rate, 0, [], []
+        self.to, self.budget, self.rate, self.passed, self.times, self.open, self.requests = to, budget, rate, 0, [], [], []
         self.lock = threading.Lock()
         self.listener = socket.create_server(('127.0.0.1', 0))
         self.port = self.listener.getsockname()[1]
@@ -35,6 +35,8 @@ class Link:
             while data := source.recv(16384):
                 if of_client:
                     with self.lock:
+                        if data[:4] in (b'GET ', b'POST', b'PUT ', b'PATC', b'HEAD'):
+                            self.requests.append(data.split(b'\r\n')[0].decode())
                         part = data if self.budget is None else data[:self.budget]
                         self.passed += len(part)
                         self.times.append((time.monotonic(), len(part)))

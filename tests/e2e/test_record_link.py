@@ -151,6 +151,30 @@ class RecordLink(Case):
         self.assertEqual(self.rows(server, 'token', **admin), list(range(9)))
         server.stop()
 
+    def test_refused_rows_are_put_aside(self):
+        """What the server never takes neither stops the rest nor is lost."""
+        server = Server(None)
+        process = self.record(server.base, 'some')
+        self.put(process, 0, 3)
+        self.assertTrue(eventually(lambda: self.rows(server, 'some') == [0, 1, 2]))
+        refused = b'{"topic": "/i", "data": {"i": 3, "log_time": 5}, "log_time": "never"}\n'
+        process.stdin.write(refused)
+        process.stdin.flush()
+        aside = os.path.join(self.state, 'reel')
+        self.assertTrue(eventually(lambda: [n for n in os.listdir(aside) if n.endswith('.refused')]))
+        self.put(process, 4, 6)
+        self.assertTrue(eventually(lambda: self.rows(server, 'some') == [0, 1, 2, 4, 5]))
+        process.stdin.close()
+        self.assertEqual(process.wait(PATIENCE), 1)
+        said = process.stderr.read().decode()
+        self.assertIn('the server answered 400', said)
+        self.assertEqual(said.count('put aside in '), 1)
+        process.stderr.close()
+        name, = os.listdir(aside)
+        with open(os.path.join(aside, name), 'rb') as f:
+            self.assertEqual(f.read(), refused)
+        server.stop()
+
     def test_the_file_becomes_shorter(self):
         """Also while something is always on its way; what is not sent stays."""
         server = Server(None)

@@ -15,6 +15,7 @@ import zipfile
 from harness import API, CATALOG, REEL, Case, Server, catalog_sql, eventually, files_below, reel, size_of
 from openapi_document import document
 from samples import bag, lab_messages
+from test_announce import pack_of
 
 ONE = API + '/recordings/{id}'
 DEFINITION = API + '/definitions/{package}/{type}'
@@ -42,7 +43,7 @@ def some(path):
 def query_of(method, template):
     """The parameters that it cannot do without."""
     needed = [p for p in document_of(template)[method.lower()].get('parameters', []) if p.get('in') == 'query' and p.get('required')]
-    return ''.join('?%s=%s' % (p['name'], p['schema']['enum'][0]) for p in needed)
+    return '?' * bool(needed) + '&'.join('%s=%s' % (p['name'], p['schema'].get('enum', ['77'])[0]) for p in needed)
 
 
 def digest(*texts, body=b''):
@@ -216,6 +217,9 @@ class Every(Case):
         eventually(lambda: self.get(API + '/recordings/' + one).json()['state'] == 'ready')
         twice('DELETE', ONE, None, 204, id=one)
         twice('POST', ONE + '/restore', id=one)
+        announced = send('POST', API + '/announcements?name=a.bag&sha256=%s&size=%d&robot=r&agent=%s' % ('0' * 64, len(data), 'a' * 32), pack_of(data)).json()['id']
+        fetch = send('POST', API + '/recordings/%s/fetch' % announced).json()['id']
+        twice('POST', API + '/fetches/{id}', None, 204, '?agent=%s&problem=no' % ('a' * 32), id=fetch)
 
         hook = send('POST', API + '/webhooks', {'url': 'https://ip6-localhost/hook', 'events': ['scan.failed']}).json()['id']
         twice('POST', API + '/webhooks/{id}/test', id=hook)

@@ -12,6 +12,7 @@ extern const struct reel_format reel_format_rosbag_v1, reel_format_rosbag_v2, re
 extern const struct reel_writer reel_writer_mcap, reel_writer_rosbag_v2, reel_writer_rosbag_v2_named,
     reel_writer_rosbag_v1, reel_writer_nanover, reel_writer_carla, reel_writer_mira, reel_writer_tide,
     reel_writer_tide0, reel_writer_tide2, reel_writer_ndjson, reel_writer_json, reel_writer_json_seq,
-    reel_writer_events, reel_writer_csv, reel_writer_msgpack, reel_writer_parquet, reel_writer_arrow;
+    reel_writer_events, reel_writer_csv, reel_writer_msgpack, reel_writer_parquet, reel_writer_arrow,
+    reel_writer_rosbag2, reel_writer_rosbag2_tar;
 
 #endif

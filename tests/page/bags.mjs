@@ -3,11 +3,11 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-const STAMP = '='.repeat(80) + '\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n';
+export const STAMP = '='.repeat(80) + '\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n';
 const POINT = '='.repeat(80) + '\nMSG: geometry_msgs/Point\nfloat64 x\nfloat64 y\nfloat64 z\n';
 const VECTOR = '='.repeat(80) + '\nMSG: geometry_msgs/Vector3\nfloat64 x\nfloat64 y\nfloat64 z\n';
 const QUATERNION = '='.repeat(80) + '\nMSG: geometry_msgs/Quaternion\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w\n';
-const TYPES = {
+export const TYPES = {
     // [md5, definition]
     'std_msgs/String': ['992ce8a1687cec8c8bd883ec73ca41d1', 'string data\n'],
     'std_msgs/Float64': ['fdb28210bfa9d7c91146260178d9a584', 'float64 data\n'],
@@ -45,12 +45,12 @@ const TYPES = {
     ],
 };
 
-const u32 = (value) => {
+export const u32 = (value) => {
     const out = Buffer.alloc(4);
     out.writeUInt32LE(value);
     return out;
 };
-const f64 = (...values) =>
+export const f64 = (...values) =>
     Buffer.concat(
         values.map((value) => {
             const out = Buffer.alloc(8);
@@ -59,8 +59,8 @@ const f64 = (...values) =>
         }),
     );
 const f32 = (...values) => Buffer.from(new Float32Array(values).buffer);
-const text = (value) => Buffer.concat([u32(Buffer.byteLength(value)), Buffer.from(value)]);
-const header = (frame) => Buffer.concat([u32(0), u32(0), u32(0), text(frame)]);
+export const text = (value) => Buffer.concat([u32(Buffer.byteLength(value)), Buffer.from(value)]);
+export const header = (frame) => Buffer.concat([u32(0), u32(0), u32(0), text(frame)]);
 
 export const string = (data) => text(data);
 export const float64 = (data) => f64(data);
@@ -212,8 +212,9 @@ export async function uploadBag(server, name, messages) {
     }
 }
 
-const every = (seconds, step, one) => Array.from({ length: Math.round(seconds / step) }, (_, i) => one(i * step, i));
-const inOrder = (messages) => messages.sort((a, b) => a.at - b.at);
+export const every = (seconds, step, one) =>
+    Array.from({ length: Math.round(seconds / step) }, (_, i) => one(i * step, i));
+export const inOrder = (messages) => messages.sort((a, b) => a.at - b.at);
 
 /** A camera of 4:3 that starts after half a second, and a topic that is there from the start. */
 export const cameraBag = () =>

@@ -1,5 +1,6 @@
 """The OpenAPI document and a running server: every operation is sent, every answer matches the document (openapi_asker.py), by npm's ajv."""
 import base64
+import hashlib
 import http.client
 import io
 import os
@@ -10,6 +11,7 @@ import zipfile
 
 import msgpack
 
+import test_announce
 import test_carla
 import test_frame
 import test_tide
@@ -282,6 +284,23 @@ class OpenApi(unittest.TestCase):
         self.ask('POST', API + '/failures/{id}/retry', '', 202, id=number)
         self.ask('DELETE', API + '/failures/{id}', '', 204, id=number)
 
+    def ask_announced(self):
+        data = bag(test_frame.pictures('/announced'))
+        announce = '?collection=lab&name=far.bag&sha256=%s&size=%d&robot=r7&agent=%s' % (hashlib.sha256(data).hexdigest(), len(data), 'a' * 32)
+        one = self.ask('POST', API + '/announcements', announce, 201, test_announce.pack_of(data)).json()['id']
+        self.ask('POST', API + '/announcements', announce, 200, test_announce.pack_of(data))
+        self.ask('POST', API + '/announcements', announce, 422, b'no pack')
+        self.ask('POST', API + '/announcements', announce.replace('a' * 32, 'b' * 32), 409, b'')
+        self.ask('GET', ONE + '/messages', '', 409, id=one)
+        fetch = self.ask('POST', ONE + '/fetch', '?start=%2B0s', 202, id=one).json()['id']
+        self.ask('GET', API + '/fetches', '?agent=' + 'a' * 32)
+        self.ask('POST', API + '/fetches/{id}', '?agent=%s&problem=gone' % ('a' * 32), 204, id=fetch)
+        self.ask('POST', API + '/fetches/{id}', '?agent=%s&problem=gone' % ('a' * 32), 404, id=fetch)
+        self.ask('GET', ONE, id=one)
+        self.ask('GET', API + '/recordings', '?state=announced')
+        self.put('far.bag', data)
+        self.ask('POST', ONE + '/fetch', '', 409, id=one)
+
     def header(self):
         return {'Authorization': 'Bearer ' + self.asker.token}
 
@@ -498,7 +517,7 @@ class OpenApi(unittest.TestCase):
 
     def test_every_operation_answers_as_the_document_says(self):
         self.fill()
-        for chapter in ('service', 'recordings', 'contents', 'export', 'formats', 'annotations', 'bulk', 'catalog', 'imports', 'uploads', 'live', 'changes', 'access', 'grafana', 'agents', 'maintenance', 'definitions', 'datasets'):
+        for chapter in ('service', 'recordings', 'contents', 'export', 'formats', 'annotations', 'bulk', 'catalog', 'imports', 'uploads', 'announced', 'live', 'changes', 'access', 'grafana', 'agents', 'maintenance', 'definitions', 'datasets'):
             getattr(self, 'ask_' + chapter)()
         unasked = [(method.upper(), path) for path, item in self.asker.document['paths'].items() for method in item
                    if method != 'parameters' and (method.upper(), path, True) not in self.asker.asked]

@@ -94,13 +94,13 @@ async function errorOf(response: Response): Promise<ApiError> {
     } catch {
         // no problem document: the page of a proxy, or an empty body
     }
-    const said = problem?.detail || problem?.title || text.httpError(response.status);
-    // a sentence begins with a capital; not a name, such as run.bag
-    return new ApiError(
-        response.status,
-        problem,
-        said.replace(/^[a-z]+(?= )/, (word) => word[0]!.toUpperCase() + word.slice(1)),
-    );
+    return new ApiError(response.status, problem, said(problem, response.status));
+}
+
+/** What a problem says: a sentence begins with a capital; not a name, such as run.bag. */
+export function said(problem: Problem | null, status: number): string {
+    const sentence = problem?.detail || problem?.title || text.httpError(status);
+    return sentence.replace(/^[a-z]+(?= )/, (word) => word[0]!.toUpperCase() + word.slice(1));
 }
 
 /** Sends a request. Throws ApiError unless the status is 2xx or 304, and DOMException AbortError when aborted. */

@@ -1,6 +1,7 @@
 // Running jobs in the header: how many, their progress, and a button to cancel each. Polls only while jobs run.
 import { useEffect, useState } from 'preact/hooks';
 import { get, jobsStarted, onChange, send } from './api';
+import { percent } from './format';
 import { labelOf, text } from './text/common';
 import { showError } from './toasts';
 import type { Job } from './types';
@@ -63,6 +64,7 @@ export function Jobs() {
                     <li key={job.id}>
                         <span class="ellipsis" title={job.subject}>
                             {titleOf(job)}
+                            {job.state === 'running' && job.total > 0 && ` · ${percent(job.done, job.total)}`}
                         </span>
                         <Progress
                             value={job.state === 'running' && job.total > 0 ? job.done / job.total : null}

@@ -35,6 +35,7 @@ export interface Message<T = unknown> {
     callerid?: string;
     data: T;
 }
+export type Fetch = Of<'Fetch'>;
 export type RecordingLink = Of<'RecordingLink'>;
 export type Value = Of<'ValueCount'>;
 export type Values = Of<'ValuePage'>;

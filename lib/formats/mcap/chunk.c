@@ -250,6 +250,8 @@ static bool take_decoded(struct mcap *m, struct chunk *c, const struct reel_chun
     m->inner.size = 0;
     if (row->damaged) {
         c->suspect = true;
+    } else if (scan_chunks_crc(m->compressed, &c->found_crc)) {
+        c->suspect = c->crc != 0 && c->found_crc != c->crc;
     } else if (!crc_holds(&m->inner, 0, c->raw, c, err)) {
         return false;
     }
@@ -322,7 +324,7 @@ static bool next_compressed(void *context, uint64_t from, struct reel_chunk *row
 }
 
 bool mcap_chunks_begin(struct mcap *m, struct reel_error *err) {
-    static const struct scan_chunks_ops ops = {.next = next_compressed};
+    static const struct scan_chunks_ops ops = {.next = next_compressed, .hashes = true};
     window_close(&m->ahead);
     return window_open(&m->ahead, m->source, AHEAD_WINDOW, err) &&
            (m->compressed = scan_chunks_new(m->scan, m->part, &ops, m, err));

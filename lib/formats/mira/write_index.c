@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 enum {
-    PART_ENTRIES = 1 << 17, /* 3 MiB */
+    PART_ENTRIES = 1 << 18, /* 6 MiB: each part walks through the groups that have its channels */
     TABLE_MAX = (UINT32_MAX - 4) / MIRA_INDEX_ENTRY,
 };
 

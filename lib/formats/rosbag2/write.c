@@ -1,6 +1,8 @@
 /* Writes ROS 2 bags: a folder in a ZIP or tar archive, NAME/NAME_0.mcap or NAME_0.db3 and then NAME/metadata.yaml, both
  * stored. The data file is written by its own writer, whose totals, run and positions stand in for this one's while it
- * writes; it renders while it is planned, because the CRC of a member of a ZIP comes before its bytes. */
+ * writes. What stands before the data file depends on it: in a ZIP its CRC, for which it is rendered while it is
+ * planned, in a tar archive only its size. Where the head can be replaced, an archive of an MCAP file is written in one
+ * pass. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,10 +97,10 @@ static void rosbag2_leave(struct reel_write *w, const struct reel_write *own) {
     w->run = own->run;
 }
 
-/* While planning, adds what the inner writer has emitted to the member's CRC and size. */
+/* While planning a ZIP, adds what the inner writer has emitted to the member's CRC and size. */
 static bool rosbag2_join(struct reel_write *w, const struct reel_sink *out, const struct zip_crc *begin, bool good) {
     struct totals *t = w->totals;
-    if (w->planning) {
+    if (w->planning && out->hashing) {
         zip_crc_join(out, begin, &t->crc, &t->size);
     }
     return good;
@@ -141,10 +143,21 @@ static bool head(struct reel_write *w, struct reel_sink *out, struct reel_error 
     return final ? rosbag2_join(w, out, &begin, good) : good;
 }
 
-/* Puts a head that depends on what follows it before the rest in the member's CRC and size. */
-static bool join_head(struct reel_write *w, struct reel_error *err) {
+/* The same for the groups of messages that were packed, which stand before the tail. */
+static void join_packed(struct reel_write *w) {
+    struct totals *t = w->totals;
+    t->crc = (uint32_t)crc32_combine(t->crc, w->packed_crc, (z_off_t)w->packed_size);
+    t->size += w->packed_size;
+}
+
+/* The member is complete at `end`. Puts a head that depends on what follows it before the rest in its CRC and size. */
+static bool end_member(struct reel_write *w, uint64_t end, struct reel_error *err) {
     struct totals *t = w->totals;
     struct reel_sink first = {.hashing = true};
+    if (is_tar(w)) {
+        t->size = end - local_size(w);
+        return true;
+    }
     struct reel_write own = rosbag2_enter(w);
     bool late = w->writer->needs & REEL_HEAD_LAST, good = !late || w->writer->head(w, &first, err);
     rosbag2_leave(w, &own);
@@ -220,8 +233,11 @@ static uint64_t rosbag2_tail_parts(struct reel_write *w) {
 }
 
 static bool tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
+    if (w->planning && part == 0) {
+        join_packed(w);
+    }
     if (part == inner_parts(w)) {
-        return (!w->planning || join_head(w, err)) && rosbag2_put_end(w, out, err);
+        return (!w->planning || end_member(w, out->pos, err)) && rosbag2_put_end(w, out, err);
     }
     struct zip_crc begin = zip_crc_begin(out);
     struct reel_write own = rosbag2_enter(w);
@@ -264,6 +280,7 @@ static bool accepts_db3(const struct reel_channel *c, struct reel_loss *loss) {
 }
 
 static const char *const storages[] = {"mcap", "sqlite3", NULL};
+enum { MCAP_NEEDS = REEL_COMPRESSES | REEL_HEAD_LAST | REEL_PACKS_PLAIN };
 static const struct reel_write_option options[] = {
     {.name = "storage",
      .type = REEL_OPTION_CHOICE,
@@ -283,18 +300,18 @@ static const struct reel_write_option options[] = {
 #define ROSBAG2_WRITER(ending, media, variant_text, storage, number, more_needs, all_fn, compression_names, view_fn)   \
     {                                                                                                                  \
         .name = "rosbag2", .extension = ending, .variant = variant_text, .media_type = media, .options = options,      \
-        .compressions = compression_names, .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_NAMES_FOLDER | (more_needs),     \
-        .version = number, .encoding = "cdr", .totals_size = sizeof(struct totals), .run_size = sizeof(struct run),    \
-        .view = view_fn, .accepts = accepts_##storage, .accepts_all = all_fn, .open = rosbag2_open_run,                \
-        .close = rosbag2_close_run, .head = head, .messages = rosbag2_messages, .tail_parts = rosbag2_tail_parts,      \
-        .tail = tail                                                                                                   \
+        .compressions = compression_names, .needs = REEL_NAMES_FOLDER | (more_needs), .version = number,               \
+        .encoding = "cdr", .totals_size = sizeof(struct totals), .run_size = sizeof(struct run), .view = view_fn,      \
+        .accepts = accepts_##storage, .accepts_all = all_fn, .open = rosbag2_open_run, .close = rosbag2_close_run,     \
+        .head = head, .messages = rosbag2_messages, .tail_parts = rosbag2_tail_parts, .tail = tail                     \
     }
-const struct reel_writer reel_writer_rosbag2 = ROSBAG2_WRITER(".rosbag2.zip", "application/zip", NULL, mcap, 1,
-                                                              REEL_COMPRESSES, accepts_all_mcap, "zstd lz4", mcap_view);
-const struct reel_writer reel_writer_rosbag2_sqlite3 =
-    ROSBAG2_WRITER(".rosbag2.zip", "application/zip", "sqlite3", db3, 2, 0, ros_accepts_all, NULL, NULL);
+const struct reel_writer reel_writer_rosbag2 = ROSBAG2_WRITER(
+    ".rosbag2.zip", "application/zip", NULL, mcap, 1, MCAP_NEEDS | REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_HASHES_PACKED,
+    accepts_all_mcap, "zstd lz4", mcap_view);
+const struct reel_writer reel_writer_rosbag2_sqlite3 = ROSBAG2_WRITER(
+    ".rosbag2.zip", "application/zip", "sqlite3", db3, 2, REEL_NEEDS_PAYLOAD_TO_PLAN, ros_accepts_all, NULL, NULL);
 /* Outputs are known by name and version of their writer, so these differ from those above. */
-const struct reel_writer reel_writer_rosbag2_tar = ROSBAG2_WRITER(
-    TAR_EXTENSION, "application/x-tar", NULL, mcap, 3, REEL_COMPRESSES, accepts_all_mcap, "zstd lz4", mcap_view);
+const struct reel_writer reel_writer_rosbag2_tar = ROSBAG2_WRITER(TAR_EXTENSION, "application/x-tar", NULL, mcap, 3,
+                                                                  MCAP_NEEDS, accepts_all_mcap, "zstd lz4", mcap_view);
 const struct reel_writer reel_writer_rosbag2_tar_sqlite3 =
     ROSBAG2_WRITER(TAR_EXTENSION, "application/x-tar", "sqlite3", db3, 4, 0, ros_accepts_all, NULL, NULL);

@@ -1,7 +1,7 @@
 /* Writes TIDE logs: 0.0, which RSBag reads, and 2.0 of the later specification; only 2.0 can be compressed. A group of
  * messages is one CHNK block and the INDX blocks of its channels. Values that precede the entries (count, times, sizes)
- * come from the group's note, which planning writes. A chunk is compressed twice, while planning and when rendered;
- * only its size is kept in between. */
+ * come from the group's note, which planning or packing writes. A chunk is compressed twice, while planning and when
+ * rendered; only its size is kept in between. */
 #include "formats/tide/write.h"
 
 #include "base/bytes.h"
@@ -252,7 +252,17 @@ static bool tide_write_pack(struct reel_write *w, const struct chunk *chunk, str
     return true;
 }
 
-/* Counts the chunk and writes its note. */
+static bool leave_note(struct reel_write *w, const struct tide_chunk_note *is, struct reel_error *err) {
+    uint8_t note[TIDE_NOTE];
+    store_u64le(note, is->start_ns);
+    store_u64le(note + 8, is->end_ns);
+    store_u64le(note + 16, is->raw);
+    store_u64le(note + 24, is->stored);
+    note[32] = (uint8_t)is->codec;
+    return reel_write_note(w, note, sizeof note, err);
+}
+
+/* Counts the chunk and writes its note, unless it is packed. */
 static bool tide_plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct tide_run *run = w->run;
     struct chunk chunk = {.note.codec = run->codec, .gather = run->codec != REEL_CODEC_NONE};
@@ -262,15 +272,32 @@ static bool tide_plan_chunk(struct reel_write *w, struct reel_sink *out, struct 
     if (w->group > UINT32_MAX) {
         return reel_fail(err, REEL_UNSUPPORTED, "more than %u chunks", UINT32_MAX);
     }
-    uint64_t stored = chunk.gather ? run->packed.size : chunk.note.raw;
-    uint8_t note[TIDE_NOTE];
-    store_u64le(note, chunk.note.start_ns);
-    store_u64le(note + 8, chunk.note.end_ns);
-    store_u64le(note + 16, chunk.note.raw);
-    store_u64le(note + 24, stored);
-    note[32] = (uint8_t)chunk.note.codec;
-    reel_sink_fill(out, 0, TIDE_BLOCK_HEAD + TIDE_CHUNK_HEAD + stored + tide_indexes_size(run, chunk.count));
-    return reel_write_note(w, note, sizeof note, err);
+    chunk.note.stored = chunk.gather ? run->packed.size : chunk.note.raw;
+    reel_sink_fill(out, 0, TIDE_BLOCK_HEAD + TIDE_CHUNK_HEAD + chunk.note.stored + tide_indexes_size(run, chunk.count));
+    if (w->packs_plain && chunk.note.raw <= TIDE_PACKED_MAX) {
+        reel_write_pack(w);
+        return true;
+    }
+    return leave_note(w, &chunk.note, err);
+}
+
+/* A chunk of a log of version 0.0, whose index does not depend on where it is. */
+static bool pack_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    enum { HEADS = TIDE_BLOCK_HEAD + TIDE_CHUNK_HEAD };
+    struct chunk chunk = {.note.codec = REEL_CODEC_NONE};
+    uint64_t at = out->pos;
+    reel_sink_fill(out, 0, HEADS);
+    if (!tide_take_messages(w, &chunk, out, err)) {
+        return false;
+    }
+    chunk.note.stored = chunk.note.raw;
+    struct reel_sink heads = {.hi = HEADS, .buffer = reel_sink_at(out, at, HEADS)};
+    if (heads.buffer) { /* else it is packed again, with more room */
+        tide_put_chunk_head(&heads, w->group, chunk.count, &chunk.note);
+    }
+    const struct tide_indexed indexed = {.number = w->group, .count = chunk.count, .disordered = chunk.disordered};
+    tide_put_indexes(w->run, &indexed, out);
+    return leave_note(w, &chunk.note, err);
 }
 
 static bool tide_render_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
@@ -311,19 +338,24 @@ static void tide_forget_chunk(struct tide_run *run) {
 
 static bool tide_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     tide_forget_chunk(w->run); /* of a chunk that failed */
-    bool good = w->planning ? tide_plan_chunk(w, out, err) : tide_render_chunk(w, out, err);
+    bool good = w->planning  ? tide_plan_chunk(w, out, err)
+                : w->packing ? pack_chunk(w, out, err)
+                             : tide_render_chunk(w, out, err);
     tide_forget_chunk(w->run);
     return good;
 }
 
+#define TIDE_NEEDS_old (REEL_COMPRESSES | REEL_HEAD_LAST | REEL_PACKS_PLAIN)
+#define TIDE_NEEDS_new REEL_COMPRESSES
 #define TIDE_COMPRESSIONS_old NULL
 #define TIDE_COMPRESSIONS_new "gzip bz2"
 #define TIDE_WRITER(variant_text, layout)                                                                              \
     {                                                                                                                  \
         .name = "tide", .extension = ".tide", .variant = variant_text, .media_type = "application/x-tide",             \
-        .version = 3, .needs = REEL_COMPRESSES, .run_size = sizeof(struct tide_run), .accepts = tide_accepts_##layout, \
-        .accepts_all = tide_accepts_all_##layout, .compressions = TIDE_COMPRESSIONS_##layout, .open = tide_open,       \
-        .close = tide_close, .head = tide_head, .messages = tide_messages, .recorder = &tide_recorder                  \
+        .version = 3, .needs = TIDE_NEEDS_##layout, .run_size = sizeof(struct tide_run),                               \
+        .accepts = tide_accepts_##layout, .accepts_all = tide_accepts_all_##layout,                                    \
+        .compressions = TIDE_COMPRESSIONS_##layout, .open = tide_open, .close = tide_close, .head = tide_head,         \
+        .messages = tide_messages, .recorder = &tide_recorder                                                          \
     }
 const struct reel_writer reel_writer_tide = TIDE_WRITER(NULL, old);
 const struct reel_writer reel_writer_tide0 = TIDE_WRITER("0.0", old); /* the same, selected by its version */

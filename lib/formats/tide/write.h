@@ -17,6 +17,7 @@ extern const struct reel_recorder_ops tide_recorder; /* record.c */
 enum {
     TIDE_CHUNK_BYTES = 1 << 20, /* of entries in a chunk, unless one message alone is larger */
     TIDE_CHUNK_MESSAGES = 16384,
+    TIDE_PACKED_MAX = 7 << 20, /* most entries of a chunk that is packed */
     TIDE_NAME_MAX = 255,
     TIDE_SYNTAX_MAX = 255,
     TIDE_TYPE_NAME_MAX = 65535,

@@ -54,6 +54,9 @@ static void put_pixel(uint8_t *to, int luma, int u, int v) {
 static bool take_picture(const SSysMEMBuffer *picture, unsigned char *const planes[3], struct reel_pixels *out,
                          struct reel_error *err) {
     struct pixels pixels;
+    if (picture->iFormat != videoFormatI420 || !planes[1] || !planes[2]) {
+        return reel_fail(err, REEL_UNSUPPORTED, "the pixels of an H.264 frame are of a kind that is not read");
+    }
     if (picture->iWidth < 1 || picture->iHeight < 1 ||
         !picture_fits((uint64_t)picture->iWidth, (uint64_t)picture->iHeight, err) ||
         !pixels_new((uint32_t)picture->iWidth, (uint32_t)picture->iHeight, 3, &pixels, err)) {
@@ -76,7 +79,7 @@ bool h264_decoder_put(struct h264_decoder *d, struct reel_bytes stream, struct r
                       struct reel_error *err) {
     unsigned char *planes[3] = {NULL, NULL, NULL};
     SBufferInfo info = {0};
-    if (stream.size > INT_MAX ||
+    if (stream.size > INT_MAX || !h264_fits(stream) ||
         (*d->codec)->DecodeFrameNoDelay(d->codec, stream.data, (int)stream.size, planes, &info) != dsErrorFree) {
         return reel_fail(err, REEL_UNSUPPORTED, "a frame of H.264 cannot be decoded");
     }

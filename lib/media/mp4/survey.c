@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "media/mp4/decode.h"
 #include "media/mp4/mp4.h"
 #include "tables/rows.h"
 
@@ -195,4 +196,18 @@ bool mp4_survey(struct mp4_video *v, struct rows *rows, struct reel_write *w, st
         return false;
     }
     return v->kept == 0 || mp4_finish(v, w, err);
+}
+
+/* Parameter sets are of type 7, those of extensions of 15. */
+bool h264_fits(struct reel_bytes stream) {
+    struct reel_bytes unit;
+    struct nal_size size;
+    while (nal_next(&stream, &unit)) {
+        unsigned type = unit.data[0] & 31;
+        if ((type == 7 || type == 15) && (!nal_read_sps(unit, false, &size) ||
+                                          (uint64_t)size.coded_width * size.coded_height > REEL_H264_PIXELS_MAX)) {
+            return false;
+        }
+    }
+    return true;
 }

@@ -6,6 +6,8 @@
 #include "access/token.h"
 #include "api/service/service.h"
 #include "app.h"
+#include "imports/import.h"
+#include "store/roots.h"
 #include "stream/view.h"
 #include "views/views.h"
 #include "work/jobs.h"
@@ -96,6 +98,24 @@ static json_t *view_links(const struct http_request *r) {
     return links;
 }
 
+/* Where files may be imported from; NULL: nowhere. */
+static json_t *view_import_roots(const struct app *app) {
+    json_t *out = json_array();
+    for (unsigned i = 0; i < roots_count(app->roots); i++) {
+        json_array_append_new(out, view_text(roots_folder(app->roots, i)));
+    }
+    for (size_t i = 0; i < app->config.import_roots.count; i++) {
+        if (import_is_url(app->config.import_roots.items[i])) {
+            json_array_append_new(out, view_text(app->config.import_roots.items[i]));
+        }
+    }
+    if (json_array_size(out) == 0) {
+        json_decref(out);
+        return NULL;
+    }
+    return out;
+}
+
 void api_service(struct http_request *r) {
     if (http_caller(r)->role < ROLE_READ) { /* without a token only the addresses needed to log in */
         http_reply_json(r, 200,
@@ -105,10 +125,12 @@ void api_service(struct http_request *r) {
     uint64_t free_bytes = 0;
     store_free_bytes(http_app(r)->store, &free_bytes);
     http_reply_json(r, 200,
-                    json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "service", "reel", "version",
+                    json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o*}", "service", "reel", "version",
                               REEL_VERSION, "caller", view_caller(http_caller(r)), "formats", view_formats(), "targets",
                               view_targets(), "views", view_views(), "links", view_links(r), "free_bytes",
-                              view_u64(free_bytes), "interval", "[)", "map", view_map(&http_app(r)->config)));
+                              view_u64(free_bytes), "interval", "[)", "map", view_map(&http_app(r)->config),
+                              "import_roots",
+                              http_caller(r)->role >= ROLE_EDIT ? view_import_roots(http_app(r)) : NULL));
 }
 
 void api_health(struct http_request *r) {

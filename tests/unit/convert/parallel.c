@@ -1,8 +1,11 @@
 /* Conversions on several threads: every writer's output is that of one thread, byte for byte; a conversion can be left
  * in the middle; an error comes where it is; clients take turns. */
 #define TOY_MORE_FORMATS &reel_format_carla,
+#define TOY_MORE_WRITERS &reel_writer_mcap, /* which is in archives of ROS 2 */
+#include "convert/writer.h"
 #include "index/format.h"
 extern const struct reel_format reel_format_carla;
+extern const struct reel_writer reel_writer_mcap;
 #include "makers/toy_format.h"
 
 #include <pthread.h>
@@ -210,7 +213,12 @@ static const struct trial fast[] = {{&reel_writer_mcap, ""},         {&reel_writ
                                     {&reel_writer_msgpack, ""}},
                           slow[] = {{&reel_writer_rosbag_v2, "bz2"},
                                     {&reel_writer_mira, "zlib"},
-                                    {&reel_writer_tide2, "gzip"}};
+                                    {&reel_writer_tide2, "gzip"}},
+                          packed[] = {{&reel_writer_rosbag2, ""},
+                                      {&reel_writer_rosbag2, "zstd"},
+                                      {&reel_writer_rosbag2_tar, ""},
+                                      {&reel_writer_rosbag2_tar, "lz4"},
+                                      {&reel_writer_tide, ""}};
 
 static void every_writer(void **state) {
     (void)state;
@@ -218,6 +226,8 @@ static void every_writer(void **state) {
     struct reel_selection few = selection_all;
     few.end_ns = 2500000;
     check_all(slow, sizeof slow / sizeof *slow, false, &few, &(struct reel_write_options){.separated = false});
+    check_all(packed, sizeof packed / sizeof *packed, false, &selection_all,
+              &(struct reel_write_options){.separated = false});
 }
 
 static void tables(void **state) {
@@ -244,6 +254,8 @@ static void a_cut(void **state) {
 static void a_message_larger_than_all_pieces(void **state) {
     (void)state;
     check_all(fast, 4, true, &selection_all, &(struct reel_write_options){.separated = false});
+    check_all(packed, sizeof packed / sizeof *packed, true, &selection_all,
+              &(struct reel_write_options){.separated = false});
 }
 
 static void nanover_and_carla(void **state) {

@@ -36,6 +36,18 @@ static void sets_that_end_early(void **state) {
     assert_false(nal_read_sps(bytes_of("\x42", 1), true, &size));
 }
 
+/* 16384 x 16384, of which all but 66 are cut off: what decoders allocate is known. */
+static void sets_with_edges(void **state) {
+    static const char set[] = "\x67\x42\x00\x34\xd8\x44\x00\x40\x00\x02\x00\x78\x00\x7f\x82\x00\x1f\xe0\x40";
+    struct nal_size size;
+    (void)state;
+    assert_true(nal_read_sps(bytes_of(set, sizeof set - 1), false, &size));
+    assert_int_equal(size.width, 66);
+    assert_int_equal(size.height, 66);
+    assert_int_equal(size.coded_width, 16384);
+    assert_int_equal(size.coded_height, 16384);
+}
+
 static void any_bytes(void **state) {
     (void)state;
     srand(1);
@@ -62,6 +74,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_behind_both_start_codes),
         cmocka_unit_test(sets_that_end_early),
+        cmocka_unit_test(sets_with_edges),
         cmocka_unit_test(any_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

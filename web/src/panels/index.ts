@@ -2,13 +2,18 @@
 import type { ComponentType } from 'preact';
 import type { Playback } from '../playback';
 import type { Recording, Topic } from '../types';
+import { diagnostics } from './diagnostics';
+import { fields } from './fields';
+import { gauge } from './gauge';
 import { image } from './image';
 import { log } from './log';
 import { map } from './map';
 import { messages } from './messages';
 import { plot } from './plot';
 import { scene } from './scene';
+import { states } from './states';
 import { topics } from './topics';
+import { values } from './values';
 
 /** A second recording on the clock of the first: its time `t` is shown at `t + shift_ns`. */
 export interface Companion {
@@ -46,4 +51,17 @@ export interface Panel {
     Panel: ComponentType<PanelProps>;
 }
 
-export const panels: Panel[] = [scene, image, plot, messages, log, map, topics];
+export const panels: Panel[] = [
+    scene,
+    image,
+    plot,
+    messages,
+    log,
+    map,
+    topics,
+    fields,
+    states,
+    values,
+    gauge,
+    diagnostics,
+];

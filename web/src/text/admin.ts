@@ -123,8 +123,9 @@ export const adminText = {
     imports: {
         title: 'Imports',
         path: 'Folder or file',
-        pathHelp:
-            'On the server, below one of its import roots; or s3://BUCKET/PREFIX. Leave empty for all import roots.',
+        pathHelp: 'Below one of the folders of the server that follow. Leave empty for all of them.',
+        noRoots:
+            'This server imports no files of its own machine: start it with --import-root DIR to name a folder that may be imported.',
         glob: 'Only names that match',
         globHelp: '* matches any text, ? matches one character.',
         collection: 'Collection',
@@ -263,7 +264,6 @@ export const adminText = {
             ]
                 .filter(Boolean)
                 .join(' '),
-        whenRun: 'The rules are applied at the next daily run, which may be soon.',
         save: 'Save',
         recording: 'Recording',
         action: 'Action',
@@ -274,6 +274,10 @@ export const adminText = {
         added: 'Added',
         run: 'Runs',
         runHelp: 'The rules are applied once a day.',
+        next: (time: string) => `Next run: ${time}, or up to ten minutes later.`,
+        nextSoon: 'Next run: within ten minutes.',
+        full: 'Full: uploads are refused',
+        nearly: 'Nearly full',
         lastRun: (time: string, trashed: number, purged: number, failed: number) =>
             `Last run ${time}: ${count(trashed)} moved to the trash, ${count(purged)} deleted permanently, ${count(failed)} failed.`,
         neverRun: 'The rules have not run yet.',

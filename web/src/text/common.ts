@@ -50,6 +50,7 @@ export const text = {
         running: (n: number) => plural(n, 'job', 'jobs'),
         title: (kind: string, subject: string) => (subject ? `${kind}: ${subject}` : kind),
         cancel: (title: string) => `Cancel ${title}`,
+        of: (done: string, total: string) => `${done} of ${total}`,
         kinds: {
             scan: 'Scan',
             plan: 'Preparing data',
@@ -107,6 +108,7 @@ export const text = {
         failed: 'Failed',
         missing: 'Missing',
         changed: 'Changed',
+        announced: 'Announced',
         trashed: 'In trash',
     } as Record<string, string>,
     stateHelp: {
@@ -115,6 +117,7 @@ export const text = {
         failed: 'The recording could not be read.',
         missing: 'The file no longer exists.',
         changed: 'The file has changed since it was imported.',
+        announced: 'The file is still on a robot.',
         trashed: 'The recording is in the trash.',
     } as Record<string, string>,
     damaged: 'Damaged',

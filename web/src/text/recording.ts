@@ -1,4 +1,6 @@
 // The texts of the recording view, its details, sharing it, and a second recording beside it.
+import { plural } from './common';
+
 export const recordingText = {
     title: 'Recording',
     name: 'Name',
@@ -68,6 +70,12 @@ export const detailsText = {
     noMessages: 'No messages.',
     allReadable: (messages: string) => `All ${messages} messages readable.`,
     recovered: (messages: string, lost: string) => `${messages} messages recovered, ${lost} lost.`,
+    allTopics: 'All topics',
+    moreTopics: (n: number) => `and ${plural(n, 'more topic', 'more topics')}`,
+    lossOfFew: 'Messages of some topic',
+    fromTo: (from: string, to: string, length: string) => `${from} to ${to} (${length})`,
+    toLoss: 'Go to where messages are lost',
+    inFile: 'In the file',
 };
 
 export const shareText = {
@@ -108,4 +116,19 @@ export const pairText = {
     alignRecorded: 'As recorded',
     end: 'Close the second recording',
     merged: 'Both, merged by time',
+};
+
+/** Of a recording whose file is still on a robot. */
+export const announcedText = {
+    title: (robot: string) => `The file is still on ${robot}`,
+    help: 'Its topics, times and findings are known. Ask for the file to see its messages: the robot sends it before others. Select a range on the timeline to ask for a part of it.',
+    helpReader: 'Its topics, times and findings are known. Who may edit can ask the robot for the file.',
+    get: 'Get it',
+    getRange: 'Get the selected range',
+    sent: (robot: string) => `${robot} is asked for it`,
+    whole: 'The file',
+    part: (from: string, to: string) => `From ${from} to ${to}`,
+    asked: (author: string, time: string) => `asked for by ${author}, ${time}`,
+    waiting: 'waiting for the robot',
+    done: 'has arrived',
 };

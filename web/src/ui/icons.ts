@@ -34,6 +34,7 @@ export const icons = {
         'M2 4h6v1.4H2Zm10.5 0H14v1.4h-1.5ZM9.5 2.8H11v3.8H9.5ZM2 10.6h2v1.4H2Zm6.5 0H14v1.4H8.5ZM5.5 9.4H7v3.8H5.5Z',
     layout: 'M2 2.5h12v11H2ZM3.5 4v8h4V4ZM9 4v3.2h3.5V4Zm0 4.8V12h3.5V8.8Z',
     clock: 'M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13ZM8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3Zm-.7 1.7h1.4v3l2.2 1.3-.7 1.2-2.9-1.7Z',
+    box: 'M2 3h12v10H2Zm1.4 1.4v7.2h9.2V4.4ZM5 6h4v3H5Zm1 1v1h2V7Z',
     columns: 'M2 2.5h12v11H2ZM3.4 4v8h2.4V4Zm3.8 0v8h1.9V4Zm3.3 0v8h2.1V4Z',
     star: 'm8 1.8 1.9 4 4.4.6-3.2 3 .8 4.4L8 11.7l-3.9 2.1.8-4.4-3.2-3 4.4-.6Z',
 } as const;

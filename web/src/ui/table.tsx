@@ -1,6 +1,6 @@
 // A table of any length that renders only the visible rows. The caller holds the rows.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Icon } from './basic';
 
 export interface Column<Row> {
@@ -78,6 +78,27 @@ function Head<Row>({ columns, sort, onSort }: Pick<VirtualTableProps<Row>, 'colu
                 );
             })}
         </div>
+    );
+}
+
+/** Rendered again only when the row or the columns have changed, not while the table scrolls. */
+function Cells<Row>({ row, index, columns }: { row: Row | undefined; index: number; columns: Column<Row>[] }) {
+    return useMemo(
+        () => (
+            <>
+                {columns.map((column, i) => (
+                    <div
+                        key={column.key}
+                        role="gridcell"
+                        aria-colindex={i + 1}
+                        class={`cell c-${column.key} ${column.right ? 'right' : ''}`}
+                    >
+                        {row === undefined ? '' : column.cell(row, index)}
+                    </div>
+                ))}
+            </>
+        ),
+        [row, index, columns],
     );
 }
 
@@ -174,16 +195,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                 onClick={() => onCurrent?.(index)}
                 onDblClick={() => onOpen?.(index)}
             >
-                {columns.map((column, i) => (
-                    <div
-                        key={column.key}
-                        role="gridcell"
-                        aria-colindex={i + 1}
-                        class={`cell c-${column.key} ${column.right ? 'right' : ''}`}
-                    >
-                        {row === undefined ? '' : column.cell(row, index)}
-                    </div>
-                ))}
+                <Cells row={row} index={index} columns={columns} />
             </div>,
         );
     }

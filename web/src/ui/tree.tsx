@@ -1,4 +1,5 @@
-// A tree of values (WAI-ARIA tree; keys: arrows, Home, End). Only expanded nodes are rendered, and long lists in steps.
+// A tree of values (WAI-ARIA tree; keys: arrows, Home, End; Enter expands a node, or does the first action of a leaf).
+// Only expanded nodes are rendered, and long lists in steps.
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { text } from '../text/common';
@@ -105,8 +106,8 @@ export function Tree({
             opened === 'true'
                 ? toggle(path, false)
                 : item?.parentElement?.closest<HTMLElement>('[role=treeitem]')?.focus();
-        } else if ((event.key === 'Enter' || event.key === ' ') && opened && event.target === item) {
-            toggle(path);
+        } else if ((event.key === 'Enter' || event.key === ' ') && event.target === item) {
+            opened ? toggle(path) : item?.querySelector<HTMLElement>('.tree-actions button')?.click();
         } else {
             return;
         }

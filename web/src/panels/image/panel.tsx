@@ -1,13 +1,16 @@
 // The picture at the playhead, drawn on a canvas and requested in the size of the panel.
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { isImage } from '../../frames';
 import { relativeTime } from '../../recording_time';
 import { imageText } from '../../text/panels';
 import type { Topic } from '../../types';
-import { Button, Failed, Select } from '../../ui';
+import { Button, Failed, Menu, Select } from '../../ui';
 import { ZOOM_STEP } from '../../zoom';
+import { hiddenOf, hiddenText } from '../hidden';
 import type { PanelProps } from '../index';
+import { annotationsOf, isAnnotation } from './annotations';
 import { Late } from './late';
+import { Overlay } from './overlay';
 import { Pictures } from './pictures';
 import type { Picture } from './run';
 import { VideoElement } from './video_element';
@@ -108,7 +111,9 @@ export function ImagePanel(props: PanelProps) {
     const area = useRef<HTMLDivElement>(null);
     const canvas = useRef<HTMLCanvasElement>(null);
     const facts = useRef<HTMLOutputElement>(null);
-    const { view, zoomBy, fit, handlers } = useView(area);
+    const { view, zoomBy, fit, handlers } = useView(area, canvas, rotate, settings.view, (to) =>
+        onSettings({ view: to }),
+    );
     const lay = () =>
         canvas.current && area.current && place(canvas.current, area.current, canvas.current, rotate, view);
     const width = useAreaWidth(area, lay);
@@ -125,11 +130,23 @@ export function ImagePanel(props: PanelProps) {
             lay();
         }
         to.getContext('2d', { alpha: false })!.drawImage(image, 0, 0);
+        to.dataset.size = (size ?? [w, h]).join(' ');
         facts.current!.textContent = imageText.facts(size?.[0] ?? w, size?.[1] ?? h, relativeTime(recording, time));
     };
     const { shown, reload, pictures } = usePictures(props, topic, () => requestWidth(width.current * view.zoom), draw);
     useLayoutEffect(() => void lay(), [rotate, view]);
     const hidden = shown.kind === 'picture' ? '' : 'image-hidden';
+    const offered = topics.filter(isAnnotation).map((one) => one.name);
+    const drawn = useMemo(() => {
+        const names = images.map((one) => one.name);
+        return settings.marks === undefined
+            ? annotationsOf(name, names, topics.filter(isAnnotation))
+            : offered.filter((one) => hiddenOf(settings.marks).has(one));
+    }, [topics, name, settings.marks]);
+    const toggle = (one: string) => {
+        const next = drawn.includes(one) ? drawn.filter((other) => other !== one) : [...drawn, one];
+        onSettings({ marks: hiddenText(new Set(next)) ?? ',' }); // ',': none
+    };
     const key = (event: KeyboardEvent) => {
         const factor = { '+': ZOOM_STEP, '=': ZOOM_STEP, '-': 1 / ZOOM_STEP, 0: 0 }[event.key];
         if (factor !== undefined && !event.ctrlKey && !event.metaKey && !event.altKey) {
@@ -150,6 +167,17 @@ export function ImagePanel(props: PanelProps) {
                     />
                 )}
                 <output class={`image-facts mono small muted ${hidden}`} aria-live="off" ref={facts} />
+                {offered.length > 0 && (
+                    <Menu
+                        icon="box"
+                        label={imageText.annotations}
+                        items={offered.map((one) => ({
+                            label: one,
+                            checked: drawn.includes(one),
+                            run: () => toggle(one),
+                        }))}
+                    />
+                )}
                 <Button
                     kind="quiet"
                     icon="rotate"
@@ -168,6 +196,15 @@ export function ImagePanel(props: PanelProps) {
                 {...handlers}
             >
                 <canvas ref={canvas} role="img" aria-label={imageText.alt(name)} class={hidden} />
+                {drawn.length > 0 && (
+                    <Overlay
+                        recording={recording}
+                        playback={playback}
+                        topics={drawn}
+                        canvas={canvas}
+                        hidden={hidden !== ''}
+                    />
+                )}
                 <Late playback={playback} behind={() => pictures.current?.behind() ?? 0} />
                 {shown.kind === 'failed' && <Failed error={shown.error} retry={reload} />}
                 {shown.kind === 'problem' && <p class="muted image-note">{shown.text}</p>}

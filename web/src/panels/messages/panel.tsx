@@ -8,7 +8,7 @@ import { relativeTime } from '../../recording_time';
 import { showError, showToast } from '../../toasts';
 import type { Message, Topic } from '../../types';
 import { Button, Failed, Select, Tree, type TreeNode } from '../../ui';
-import { DRAGGED_FIELD, fieldOf, withField } from '../plot/curves';
+import { DRAGGED_FIELD, fieldOf, withFields } from '../plot/curves';
 import { useAtPlayhead } from '../use_at_playhead';
 import { usePlayed } from '../use_played';
 import type { PanelProps } from '../index';
@@ -123,7 +123,7 @@ export function Messages(props: PanelProps) {
                         <Button
                             kind="quiet"
                             title={messagesText.plotField(path)}
-                            onClick={() => open('plot', (now) => ({ fields: withField(now.fields, field) }))}
+                            onClick={() => open('plot', (now) => ({ fields: withFields(now.fields, [field]) }))}
                         >
                             {messagesText.plot}
                         </Button>

@@ -12,6 +12,7 @@ export interface View {
     from: number; // seconds
     to: number;
     overTime: boolean;
+    spectrum: boolean; // x is a frequency
     dots: boolean;
     y: [number, number] | null; // null: fitted
     y2: [number, number] | null;
@@ -20,7 +21,7 @@ export interface ChartEvents {
     zoom: (from: number, to: number) => void;
     resetZoom: () => void;
     seek: (seconds: number) => void;
-    /** The time under the pointer; null: it is not over the plot. */
+    /** The time or frequency under the pointer; null: it is not over the plot. */
     hover: (seconds: number | null) => void;
     drawn: () => void;
 }
@@ -76,6 +77,7 @@ export class Chart {
     private view: View | null = null;
     private shape = ''; // what the axes were made for
     private now = 0; // of the playhead
+    private cursor: number | null = null; // the time under the pointer in another panel
     private clip = document.createElement('div'); // above the canvas
     private marks: HTMLElement[] = [];
     private size = { width: 300, height: 200 };
@@ -92,7 +94,7 @@ export class Chart {
     show(view: View, theme: string): void {
         this.view = view;
         this.ranges = this.rangesOf(view);
-        const shape = [theme, view.overTime, view.lines.some((line) => line.curve.right)].join();
+        const shape = [theme, view.overTime, view.spectrum, view.lines.some((line) => line.curve.right)].join();
         if (shape !== this.shape || !this.plot) {
             this.shape = shape;
             this.plot?.destroy();
@@ -114,6 +116,10 @@ export class Chart {
     /** Only the marks above the canvas move; the canvas is not drawn again. */
     setPlayhead(seconds: number): void {
         this.now = seconds;
+        this.placeMarks();
+    }
+    setCursor(seconds: number | null): void {
+        this.cursor = seconds;
         this.placeMarks();
     }
     resize(width: number, height: number): void {
@@ -150,8 +156,8 @@ export class Chart {
         );
     }
 
-    private rangesOf({ lines, from, to, overTime, y, y2 }: View): Record<string, [number, number]> {
-        const seen = within(from, to);
+    private rangesOf({ lines, from, to, overTime, spectrum, y, y2 }: View): Record<string, [number, number]> {
+        const seen = spectrum ? within(0, Infinity) : within(from, to);
         const of = (right: boolean) =>
             extent(
                 lines.filter((line) => line.curve.right === right),
@@ -159,7 +165,9 @@ export class Chart {
                 seen,
             ) ?? [0, 1];
         const x: [number, number] = !overTime
-            ? (extent(lines, (line, i) => line.x[i]!, seen) ?? [0, 1])
+            ? spectrum
+                ? [0, Math.max(...lines.map((line) => line.x.at(-1) ?? 0), 0) || 1]
+                : (extent(lines, (line, i) => line.x[i]!, seen) ?? [0, 1])
             : from < to
               ? [from, to]
               : [from - 0.5, from + 0.5]; // a single message has no extent
@@ -192,6 +200,7 @@ export class Chart {
                         space: (u, _axis, from, to, width) => timeSpace(u, from, to, width),
                         values: (_u, splits, _axis, _space, step) => splits.map((at) => timeLabel(at, step)),
                     }),
+                    ...(view.spectrum ? { values: (_u, splits) => splits.map((hz) => `${hz} Hz`) } : {}),
                 }),
                 axisOptions(3, { scale: 'y', size: 64 }),
                 axisOptions(1, { scale: 'y2', size: 64, grid: { show: false }, show: right }),
@@ -215,13 +224,13 @@ export class Chart {
 
     private hovered(u: uPlot): void {
         const left = u.cursor.left ?? -1;
-        this.on.hover(left < 0 || !this.view?.overTime ? null : u.posToVal(left, 'x'));
+        this.on.hover(left < 0 || !(this.view?.overTime || this.view?.spectrum) ? null : u.posToVal(left, 'x'));
     }
 
     private watch(u: uPlot): void {
         u.over.append(this.clip);
         u.over.addEventListener('click', (event) => {
-            if (u.select.width < 1) {
+            if (u.select.width < 1 && !this.view?.spectrum) {
                 const time = this.view?.overTime
                     ? u.posToVal(event.offsetX, 'x')
                     : this.nearest(u, event.offsetX, event.offsetY);
@@ -272,7 +281,7 @@ export class Chart {
         ctx.lineWidth = 1.5 * ratio;
         for (const line of view.lines) {
             ctx.strokeStyle = ctx.fillStyle = colourOf(line);
-            ctx.globalAlpha = line.source.name ? 0.65 : 1;
+            ctx.globalAlpha = line.source.name && !line.source.difference ? 0.65 : 1;
             ctx.setLineDash(dashOf(line).map((px) => px * ratio));
             ctx.beginPath();
             trace(line, area, view.overTime, ctx);
@@ -291,21 +300,25 @@ export class Chart {
         this.on.drawn();
     }
 
-    /** The playhead: a line; in an XY plot a dot on each curve. */
+    /** The playhead: a line; in an XY plot a dot on each curve. Beside it, the pointer of another panel. */
     private placeMarks(): void {
         const { plot, view } = this;
         if (!plot || !view) {
             return;
         }
+        const line = (seconds: number | null) =>
+            seconds === null ? null : `translateX(${plot.valToPos(seconds, 'x')}px)`;
         const places = view.overTime
-            ? [`translateX(${plot.valToPos(this.now, 'x')}px)`]
-            : view.lines.map((line) => this.dotOf(plot, line));
+            ? [line(this.now), line(this.cursor)]
+            : view.spectrum
+              ? []
+              : view.lines.map((one) => this.dotOf(plot, one));
         while (this.marks.length < places.length) {
             this.marks.push(document.createElement('div'));
         }
         this.marks.splice(places.length).forEach((mark) => mark.remove());
         this.marks.forEach((mark, i) => {
-            mark.className = view.overTime ? 'plot-playhead' : 'plot-dot';
+            mark.className = !view.overTime ? 'plot-dot' : i === 0 ? 'plot-playhead' : 'plot-cursor';
             mark.hidden = places[i] === null;
             mark.style.transform = places[i] ?? '';
             if (mark.parentElement !== this.clip) {

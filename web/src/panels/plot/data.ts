@@ -4,8 +4,8 @@
 import { ApiError, get } from '../../api';
 import type { Recording, Topic } from '../../types';
 import { boundsOf } from '../../recording_time';
-import type { Curve } from './curves';
-import { applySteps, valueAt, type Points } from './maths';
+import { fieldsOfCurve, type Curve } from './curves';
+import { applySteps, combined, valueAt, type Points } from './maths';
 
 const STEP_POINTS = 20_000; // of a field with steps, or of an XY plot
 const KEPT = 1_000_000; // points in memory beside those that are drawn
@@ -25,6 +25,7 @@ export interface Source {
     topics: Topic[];
     shift_ns: bigint; // added to its times
     name: string; // in the legend; empty: the panel's own
+    difference?: true; // the other recording's values are subtracted
 }
 export interface Loaded {
     lines: Line[];
@@ -143,20 +144,25 @@ async function pointsOf(source: Source, curve: Curve, request: SeriesRequest, si
     };
     const before = Math.max(0, ...curve.steps.map((step) => (step.kind === 'average' ? step.seconds : 0)));
     const all = needsAll(curve);
-    const exact = !request.xField && isLinear(curve);
-    const points = await load(
-        source,
-        {
-            field: curve.field,
-            start: String(all ? bounds.start : at(request.from - before)),
-            end: String(all ? bounds.end + 1n : at(request.to) + 1n),
-            agg: exact ? 'minmax' : isLinear(curve) ? 'last' : 'mean',
-            max_points: exact ? request.points : STEP_POINTS,
-        },
-        zero,
-        signal,
+    const exact = request.sampled === null && isLinear(curve);
+    const fields = [...new Set(fieldsOfCurve(curve))];
+    const points = await Promise.all(
+        fields.map((field) =>
+            load(
+                source,
+                {
+                    field,
+                    start: String(all ? bounds.start : at(request.from - before)),
+                    end: String(all ? bounds.end + 1n : at(request.to) + 1n),
+                    agg: exact ? 'minmax' : isLinear(curve) ? request.sampled! : 'mean',
+                    max_points: exact ? request.points : STEP_POINTS,
+                },
+                zero,
+                signal,
+            ),
+        ),
     );
-    return applySteps(points, curve.steps);
+    return applySteps(points[0]!, curve.steps, (field) => points[fields.indexOf(field)]!);
 }
 
 export interface SeriesRequest {
@@ -165,6 +171,7 @@ export interface SeriesRequest {
     to: number;
     points: number; // at most, of each curve
     xField: Curve | null; // null: time
+    sampled: 'last' | 'mean' | null; // null: the smallest and the largest values
 }
 
 async function linesOf(
@@ -195,9 +202,20 @@ async function linesOf(
     };
 }
 
+/** What a curve of this recording has more than that of the other, at the same times. */
+function differences(mine: Line[], others: Line[], name: string): Line[] {
+    return mine.flatMap((line) => {
+        const other = others.find(({ index }) => index === line.index);
+        const points = other && combined(line.points, '-', other.points);
+        const source: Source = { ...line.source, name, difference: true };
+        // on the right axis: it is small where the recordings are alike
+        return points ? [{ ...line, curve: { ...line.curve, right: true }, source, points, x: points.t }] : [];
+    });
+}
+
 /**
  * What could be loaded, and of each other field why not. Of a companion only the `shared` fields, and those that it
- * has.
+ * has. `difference`: the name of the differences between both; null: they are not wanted.
  */
 export async function loadLines(
     own: Source,
@@ -205,6 +223,7 @@ export async function loadLines(
     curves: Curve[],
     shared: (curve: Curve) => boolean,
     request: SeriesRequest,
+    difference: string | null,
     signal: AbortSignal,
 ): Promise<Loaded> {
     const numbered = curves.map((curve, index) => ({ curve, index }));
@@ -218,5 +237,7 @@ export async function loadLines(
                 signal,
             ),
     ]);
-    return { lines: [...mine.lines, ...(other?.lines ?? [])], problems: mine.problems };
+    const others = other?.lines ?? [];
+    const differing = difference === null ? [] : differences(mine.lines, others, difference);
+    return { lines: [...mine.lines, ...others, ...differing], problems: mine.problems };
 }

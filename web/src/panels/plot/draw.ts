@@ -7,7 +7,7 @@ import { countUpTo } from './maths';
 
 export const colourOf = ({ curve, index }: Pick<Line, 'curve' | 'index'>): string =>
     colour(`--c${curve.colour ?? (index % COLOURS) + 1}`);
-export const dashOf = (line: Line): number[] => (line.source.name ? [6, 4] : []);
+export const dashOf = ({ source }: Line): number[] => (source.difference ? [2, 3] : source.name ? [6, 4] : []);
 
 export interface Area {
     left: number;

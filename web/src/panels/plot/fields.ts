@@ -1,5 +1,5 @@
-// The numeric fields of a topic: those of its schema, and those of one message where the schema is not enough
-// (maps keyed by actor or particle).
+// The fields of a topic that are numbers or texts: those of its schema, and those of one message where the schema is
+// not enough (maps keyed by actor or particle).
 import { ApiError, get } from '../../api';
 import type { Message, Recording, Topic } from '../../types';
 import { firstTime } from '../../recording_time';
@@ -7,23 +7,26 @@ import { fieldOf } from './curves';
 import { decoded } from './decoded';
 
 export interface FieldChoice {
+    topic: string;
     path: string; // '/topic.a.b'
     unit: string;
+    numeric: boolean; // else a text
 }
 const MAX_FIELDS = 2000; // of one message
 const SMALL_BYTES = 20_000; // of a message that is looked at without being asked for
 const MAX_TOPICS = 300; // whose fields are listed at once
 const TOPICS_AT_A_TIME = 4;
 
-function leaves(value: unknown, path: string, out: string[]): void {
-    if (out.length >= MAX_FIELDS) {
+const NUMBER = /^(-?\d{16,20}|NaN|-?Infinity)$/; // that JSON cannot hold
+function leaves(value: unknown, path: string, out: Map<string, boolean>): void {
+    if (out.size >= MAX_FIELDS) {
         return;
     }
-    if (typeof value === 'number' || typeof value === 'boolean') {
-        out.push(path);
+    if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string') {
+        out.set(path, typeof value !== 'string' || NUMBER.test(value));
     } else if (Array.isArray(value)) {
         value.slice(0, 64).forEach((one, i) => leaves(one, `${path}[${i}]`, out));
-    } else if (value !== null && typeof value === 'object') {
+    } else if (value !== null && typeof value === 'object' && !('$base64' in value)) {
         Object.entries(value).forEach(([key, one]) => leaves(one, path ? `${path}.${key}` : key, out));
     }
 }
@@ -38,14 +41,18 @@ const schemaOf = async (id: string, topic: string, signal: AbortSignal): Promise
     (await get<{ fields: SchemaField[] }>(`/recordings/${id}/topics/fields`, { topic }, signal)).fields;
 /** The size of its elements is known from a message only. */
 const isOpen = (field: SchemaField): boolean => !field.numeric && /\[|^map/.test(field.type);
+const isText = (field: SchemaField): boolean => /string|text/i.test(field.type) && !isOpen(field);
 
 /** `at`: the time of the message to look at. Large messages are not looked at. */
-async function fieldsOf(id: string, topic: Topic, at: bigint, signal: AbortSignal): Promise<FieldChoice[]> {
+export async function fieldsOf(id: string, topic: Topic, at: bigint, signal: AbortSignal): Promise<FieldChoice[]> {
     const schema = await schemaOf(id, topic.name, signal);
-    const known = new Map(schema.filter((f) => f.numeric).map((f) => [f.path, f.unit]));
+    const known = new Map<string, FieldChoice>();
+    const add = (path: string, unit: string, numeric: boolean) =>
+        known.set(path, { topic: topic.name, path: fieldOf(topic, path), unit, numeric });
+    schema.filter((f) => f.numeric || isText(f)).forEach((f) => add(f.path, f.unit, f.numeric));
     const small = (topic.payload_bytes ?? 0) / Math.max(topic.messages, 1) < SMALL_BYTES;
     if (!small || (schema.length > 0 && !schema.some(isOpen))) {
-        return [...known].map(([path, unit]) => ({ path: fieldOf(topic, path), unit }));
+        return [...known.values()];
     }
     const first = firstTime(topic) ?? at;
     const message = await get<Message>(
@@ -58,10 +65,12 @@ async function fieldsOf(id: string, topic: Topic, at: bigint, signal: AbortSigna
         }
         throw error;
     });
-    const paths: string[] = [];
-    leaves(message?.data, '', paths);
-    paths.forEach((path) => known.has(path) || known.has(path.replace(/\[(\d+)\]/g, '.$1')) || known.set(path, ''));
-    return [...known].map(([path, unit]) => ({ path: fieldOf(topic, path), unit }));
+    const found = new Map<string, boolean>();
+    leaves(message?.data, '', found);
+    found.forEach(
+        (numeric, path) => known.has(path) || known.has(path.replace(/\[(\d+)\]/g, '.$1')) || add(path, '', numeric),
+    );
+    return [...known.values()];
 }
 
 /**

@@ -4,9 +4,10 @@ import { ApiError, get } from '../../api';
 import type { Playback } from '../../playback';
 import type { Message } from '../../types';
 import type { Line } from './data';
-import { applySteps } from './maths';
+import { applySteps, type Points } from './maths';
 
 const REST_MS = 120;
+const NONE = (): Points => ({ t: new Float64Array(), v: new Float64Array() }); // of another field
 
 interface Wanted {
     line: Line;
@@ -23,7 +24,7 @@ function wantedOf(line: Line): Wanted | null {
         .filter((t) => field === t.name || field.startsWith(`${t.name}.`))
         .sort((a, b) => b.name.length - a.name.length);
     const alone = steps.every((step) => step.kind === 'scale' || step.kind === 'add');
-    return topic && alone && topic.messages > line.points.t.length
+    return topic && alone && !line.source.difference && topic.messages > line.points.t.length
         ? { line, topic: topic.name, path: field.slice(topic.name.length + 1) }
         : null;
 }
@@ -36,7 +37,8 @@ async function valueOf({ line, topic, path }: Wanted, time_ns: bigint, signal: A
         signal,
     );
     const value = path === '' ? data : (data as Record<string, unknown>)[path];
-    return applySteps({ t: Float64Array.of(0), v: Float64Array.of(Number(value ?? NaN)) }, line.curve.steps).v[0]!;
+    return applySteps({ t: Float64Array.of(0), v: Float64Array.of(Number(value ?? NaN)) }, line.curve.steps, NONE)
+        .v[0]!;
 }
 
 /** Calls `found` with each value, for the time it is of. Returns a function that stops it. */

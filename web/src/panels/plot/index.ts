@@ -10,7 +10,11 @@ function fits(recording: Recording, topics: Topic[]): number {
     if (recording.messages === 0) {
         return 0;
     }
-    return topics.some((t) => t.type === 'nanover/frame' || /Imu|Float|Pose|Twist|Odom|Joint/.test(t.type))
+    return topics.some(
+        (t) =>
+            t.type === 'nanover/frame' ||
+            /Imu|Float|Pose|Twist|Odom|Joint|Battery|Range$|Wrench|Accel|Vector3|Velocity/.test(t.type),
+    )
         ? 2
         : topics.some(decoded)
           ? 1.2

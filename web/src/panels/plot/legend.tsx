@@ -5,22 +5,25 @@ import { offset } from '../../format';
 import type { Playback } from '../../playback';
 import { plotText } from '../../text/panels';
 import { Button, Menu } from '../../ui';
-import { curveOf, stepText, type Curve } from './curves';
+import { curveName, curveOf, type Curve, type Step } from './curves';
 import type { Line } from './data';
 import { colourOf } from './draw';
 import { watchHead } from './head';
 import { indexAt } from './maths';
 import type { PlotSettings } from './settings';
+import { peakOf } from './spectrum';
 
 const SHOWN_DIGITS = 7;
+const AVERAGE_S = 1; // of a moving average, until it is edited
 export const valueText = (value: number): string =>
     Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(SHOWN_DIGITS)));
 
-/** How a curve is called: the field, and what is done to it. */
-export const curveName = ({ field, steps }: Curve): string => [field, ...steps.map(stepText)].join(' ');
 /** With its recording, where there are two; `own`: the name of the panel's. */
 export const nameOf = ({ curve, source }: Line, own: string): string =>
     [curveName(curve), source.name || own].filter(Boolean).join(' · ');
+
+/** Shows the values at a time, or at a frequency; `pointed`: under the pointer. */
+export type ShowValues = (at: number, pointed: boolean) => void;
 
 interface Props {
     playback: Playback;
@@ -29,19 +32,20 @@ interface Props {
     own: string; // the name of the panel's recording where there are two; else empty
     theme: string;
     onEdit: (index: number) => void;
-    /** Sets what shows the values at a time. */
-    values: { current: ((seconds: number) => void) | null };
+    onCombine: (curve: Curve) => void;
+    values: { current: ShowValues | null }; // set here
 }
 
-function CurveMenu({ set, curve, onEdit }: { set: PlotSettings; curve: Curve; onEdit: () => void }) {
+type MenuProps = { set: PlotSettings; curve: Curve; onEdit: () => void; onCombine: (curve: Curve) => void };
+function CurveMenu({ set, curve, onEdit, onCombine }: MenuProps) {
     const change = (part: Partial<Curve>) =>
         set.setCurves(set.curves.map((one) => (one === curve ? { ...one, ...part } : one)));
-    const step = (kind: 'derivative' | 'integral') => ({
-        label: plotText.step[kind],
+    const step = (added: Extract<Step, { kind: 'derivative' | 'integral' | 'average' }>) => ({
+        label: plotText.step[added.kind],
         run: () =>
             set.setCurves(
                 set.curves.flatMap((one) =>
-                    one === curve ? [one, { ...curveOf(one.field), steps: [...one.steps, { kind }] }] : [one],
+                    one === curve ? [one, { ...curveOf(one.field), steps: [...one.steps, added] }] : [one],
                 ),
             ),
     });
@@ -50,8 +54,10 @@ function CurveMenu({ set, curve, onEdit }: { set: PlotSettings; curve: Curve; on
             label={plotText.curve(curveName(curve))}
             items={[
                 { label: plotText.edit, icon: 'edit', run: onEdit },
-                step('derivative'),
-                step('integral'),
+                step({ kind: 'derivative' }),
+                step({ kind: 'integral' }),
+                step({ kind: 'average', seconds: AVERAGE_S }),
+                { label: plotText.combine, run: () => onCombine(curve) },
                 { label: plotText.right, checked: curve.right, run: () => change({ right: !curve.right }) },
                 { label: plotText.useAsX, run: () => set.setX(curve) },
                 {
@@ -87,34 +93,44 @@ function Swatch({ line, name, theme, onClick }: { line: Line; name: string; them
     );
 }
 
-export function Legend({ playback, set, lines, own, theme, onEdit, values }: Props) {
+export function Legend({ playback, set, lines, own, theme, onEdit, onCombine, values }: Props) {
     const root = useRef<HTMLDivElement>(null);
     const secondsOf = (time_ns: bigint) => Number(time_ns - playback.get().bounds.start) / 1e9;
-    const last = useRef(secondsOf(playback.get().time_ns)); // the shown time
+    const last = useRef({ at: secondsOf(playback.get().time_ns), pointed: false }); // what is shown
     useEffect(() => {
         const exact = new Map<Line, { seconds: number; value: number }>(); // where the playhead rests
-        const show = (seconds: number) => {
-            last.current = seconds;
-            root.current!.querySelector('.plot-time')!.textContent = offset(BigInt(Math.round(seconds * 1e9)));
+        const valueOf = (line: Line, at: number, pointed: boolean): string => {
+            if (set.spectrum && !pointed) {
+                return plotText.peak(peakOf(line.points));
+            }
+            const index = indexAt(line.points, at);
+            const known = exact.get(line);
+            const value = known?.seconds === at ? known.value : index < 0 ? NaN : line.points.v[index]!;
+            return Number.isNaN(value) ? '–' : valueText(value);
+        };
+        const show: ShowValues = (at, pointed) => {
+            last.current = { at, pointed };
+            root.current!.querySelector('.plot-time')!.textContent = !set.spectrum
+                ? offset(BigInt(Math.round(at * 1e9)))
+                : pointed
+                  ? plotText.hertz(at)
+                  : '';
             root.current!.querySelectorAll('.plot-value').forEach((element, i) => {
-                const line = lines[i]!;
-                const at = indexAt(line.points, seconds);
-                const known = exact.get(line);
-                const value = known?.seconds === seconds ? known.value : at < 0 ? NaN : line.points.v[at]!;
-                element.textContent = Number.isNaN(value) ? '–' : valueText(value);
+                const line = lines[i]; // none: this is called before the effect of a render with more lines
+                element.textContent = line ? valueOf(line, at, pointed) : '–';
             });
         };
-        const stop = watchHead(playback, lines, (line, time_ns, value) => {
+        const stop = watchHead(playback, set.spectrum ? [] : lines, (line, time_ns, value) => {
             exact.set(line, { seconds: secondsOf(time_ns), value });
-            show(last.current);
+            show(last.current.at, last.current.pointed);
         });
         values.current = show;
-        show(last.current);
+        show(last.current.at, last.current.pointed);
         return () => {
             values.current = null;
             stop();
         };
-    }, [lines, playback]);
+    }, [lines, playback, set.spectrum]);
     const toggle = (curve: Curve) =>
         set.setCurves(set.curves.map((one) => (one === curve ? { ...one, hidden: !one.hidden } : one)));
     return (
@@ -143,7 +159,12 @@ export function Legend({ playback, set, lines, own, theme, onEdit, values }: Pro
                                 </span>
                                 <span class="mono plot-value" />
                                 {!line.source.name && (
-                                    <CurveMenu set={set} curve={curve} onEdit={() => onEdit(line.index)} />
+                                    <CurveMenu
+                                        set={set}
+                                        curve={curve}
+                                        onEdit={() => onEdit(line.index)}
+                                        onCombine={onCombine}
+                                    />
                                 )}
                             </span>
                         )

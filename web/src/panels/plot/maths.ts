@@ -1,6 +1,6 @@
-// What is done to the points of a curve: derivative, integral, moving average, scale, offset; and matching two fields
-// by time.
-import type { Step } from './curves';
+// What is done to the points of a curve: derivative, integral, moving average, scale, offset, and another field; and
+// matching two fields by time.
+import type { Operation, Step } from './curves';
 
 /** Ordered by time. `v` has NaN where there is no value. */
 export interface Points {
@@ -42,7 +42,20 @@ function average({ t, v }: Points, seconds: number): Float64Array {
     return out;
 }
 
-function applyOne(points: Points, step: Step): Float64Array {
+const OPERATE: Record<Operation, (a: number, b: number) => number> = {
+    '-': (a, b) => a - b,
+    '+': (a, b) => a + b,
+    '*': (a, b) => a * b,
+    '/': (a, b) => (b === 0 ? NaN : a / b),
+    h: Math.hypot,
+};
+/** At the times of the first; the second is interpolated. */
+export const combined = ({ t, v }: Points, operation: Operation, other: Points): Points => ({
+    t,
+    v: v.map((value, i) => OPERATE[operation](value, valueAt(other, t[i]!))),
+});
+
+function applyOne(points: Points, step: Step, pointsOf: (field: string) => Points): Float64Array {
     switch (step.kind) {
         case 'derivative':
             return derivative(points);
@@ -54,10 +67,13 @@ function applyOne(points: Points, step: Step): Float64Array {
             return points.v.map((value) => value * step.by);
         case 'add':
             return points.v.map((value) => value + step.value);
+        case 'with':
+            return combined(points, step.operation, pointsOf(step.field)).v;
     }
 }
-export const applySteps = (points: Points, steps: Step[]): Points =>
-    steps.reduce((now, step) => ({ t: now.t, v: applyOne(now, step) }), points);
+/** `pointsOf`: the points of the other fields that the steps have. */
+export const applySteps = (points: Points, steps: Step[], pointsOf: (field: string) => Points): Points =>
+    steps.reduce((now, step) => ({ t: now.t, v: applyOne(now, step, pointsOf) }), points);
 
 /** The number of `times` (in order) at or before `time`. */
 export function countUpTo(times: ArrayLike<number>, time: number): number {

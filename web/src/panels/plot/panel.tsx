@@ -9,11 +9,13 @@ import { panSpan, useGestures, zoomSpan } from '../../zoom';
 import type { PanelProps } from '../index';
 import { Chart } from './chart';
 import { CurveDialog } from './curve_dialog';
-import { curveOf, DRAGGED_FIELD, withField, writeCurves } from './curves';
+import { curveName, curveOf, dropTarget, withFields, writeCurves, type Curve } from './curves';
 import { loadLines, type Line, type Loaded, type Source } from './data';
-import { curveName, Legend } from './legend';
+import { FormulaDialog } from './formula';
+import { Legend, type ShowValues } from './legend';
 import { Picker } from './picker';
 import { isOf, usePlotSettings, writeSpan, type PlotSettings } from './settings';
+import { spectrumOf } from './spectrum';
 import { PlotTools } from './tools';
 
 const SHORTEST_S = 1e-6; // of a zoom by the wheel
@@ -32,14 +34,27 @@ function useLines({ recording, topics, playback }: PanelProps, set: PlotSettings
                 to: set.to,
                 points: Math.max(400, width() * 2),
                 xField: set.x,
+                sampled: set.spectrum ? ('mean' as const) : set.x || set.difference ? ('last' as const) : null,
             };
             const own: Source = { recording, topics, shift_ns: 0n, name: '' };
             const second = other && { ...other, name: other.recording.name };
+            const shared = (curve: Curve) => other !== null && isOf(other, curve);
+            const difference = set.difference && other ? plotText.differenceTo(other.recording.name) : null;
             return set.curves.length > 0
-                ? loadLines(own, second, set.curves, (curve) => other !== null && isOf(other, curve), request, signal)
+                ? loadLines(own, second, set.curves, shared, request, difference, signal)
                 : Promise.resolve(NOTHING);
         },
-        [recording.id, bounds.end, fields, set.from, set.to, other?.recording.id, other?.shift_ns],
+        [
+            recording.id,
+            bounds.end,
+            fields,
+            set.from,
+            set.to,
+            other?.recording.id,
+            other?.shift_ns,
+            set.spectrum,
+            set.difference,
+        ],
     );
     return { ...result, own: other ? recording.name : '' };
 }
@@ -52,7 +67,7 @@ function useChart(
     area: { current: HTMLDivElement | null },
 ) {
     const chart = useRef<Chart | null>(null);
-    const values = useRef<((seconds: number) => void) | null>(null);
+    const values = useRef<ShowValues | null>(null);
     const theme = useStore(shownTheme);
     const latest = useRef(set);
     latest.current = set;
@@ -61,12 +76,21 @@ function useChart(
     useLayoutEffect(() => {
         const seconds = () => Number(playback.get().time_ns - bounds.start) / 1e9;
         let hovered: number | null = null;
-        const showValues = () => values.current?.(hovered ?? seconds());
+        const cursor = set.link.cursor;
+        const pointed = () => hovered ?? (latest.current.spectrum ? null : (cursor?.get() ?? null));
+        const showValues = () => values.current?.(pointed() ?? seconds(), pointed() !== null);
+        const hover = (at: number | null) => {
+            hovered = at;
+            if (!latest.current.spectrum) {
+                cursor?.set(at);
+            }
+            showValues();
+        };
         const created = new Chart(area.current!, {
             zoom: (a, b) => latest.current.zoom(a, b),
             resetZoom: () => latest.current.resetZoom(),
             seek: (s) => playback.seek(bounds.start + BigInt(Math.round(s * 1e9))),
-            hover: (s) => ((hovered = s), showValues()),
+            hover,
             drawn: () => (area.current!.dataset.drawn = key.current),
         });
         chart.current = created;
@@ -76,13 +100,15 @@ function useChart(
         sizes.observe(area.current!);
         const move = () => (created.setPlayhead(seconds()), showValues());
         const unsubscribe = playback.subscribe(move);
+        const unlink = cursor?.subscribe((at) => (created.setCursor(hovered === null ? at : null), showValues()));
         move();
         return () => {
             unsubscribe();
+            unlink?.();
             sizes.disconnect();
             created.destroy();
         };
-    }, [playback]);
+    }, [playback, set.link.cursor]);
     useLayoutEffect(() => {
         key.current = '';
         chart.current?.move(set.from, set.to);
@@ -95,7 +121,8 @@ function useChart(
                     lines: lines.filter((line) => !line.curve.hidden),
                     from: set.from,
                     to: set.to,
-                    overTime: set.x === null,
+                    overTime: set.x === null && !set.spectrum,
+                    spectrum: set.spectrum,
                     dots: set.dots,
                     y: set.y,
                     y2: set.y2,
@@ -103,7 +130,7 @@ function useChart(
                 theme,
             );
         }
-    }, [lines, theme, set.dots, set.y?.join(), set.y2?.join()]);
+    }, [lines, theme, set.dots, set.y?.join(), set.y2?.join(), set.link.cursor]);
     return { chart, values, theme };
 }
 
@@ -118,7 +145,7 @@ function useWheel(set: PlotSettings, chart: { current: Chart | null }, area: { c
     const { whole } = set;
     const to = (next: [number, number]): boolean => {
         const [a, b] = now.current;
-        if (set.x || (next[0] === a && next[1] === b)) {
+        if (set.x || set.spectrum || (next[0] === a && next[1] === b)) {
             return false;
         }
         now.current = next;
@@ -145,17 +172,23 @@ export default function Plot(props: PanelProps) {
     const area = useRef<HTMLDivElement>(null);
     const [picking, setPicking] = useState(false);
     const [edited, setEdited] = useState<number | null>(null);
+    const [combined, setCombined] = useState<Curve | null>(null);
     const result = useLines(props, set, () => area.current?.clientWidth ?? 600);
-    const lines = useMemo(() => result.value?.lines ?? null, [result.value]);
+    const lines = useMemo(() => {
+        const loaded = result.value?.lines ?? null;
+        const { from, to } = set;
+        return set.spectrum && loaded
+            ? loaded.map((line) => {
+                  const points = spectrumOf(line.points, from, to);
+                  return { ...line, points, x: points.t };
+              })
+            : loaded;
+    }, [result.value, set.spectrum]);
     const { chart, values, theme } = useChart(props, set, result.loading ? null : lines, area);
     useWheel(set, chart, area);
-    const drop = (event: DragEvent) => {
-        const field = event.dataTransfer?.getData(DRAGGED_FIELD);
-        if (field) {
-            event.preventDefault();
-            onSettings({ fields: withField(settings.fields ?? writeCurves(set.curves), field) });
-        }
-    };
+    const drop = dropTarget((fields) =>
+        onSettings({ fields: withFields(settings.fields ?? writeCurves(set.curves), fields) }),
+    );
     const setFields = (fields: string[]) =>
         set.setCurves(
             fields.flatMap((field) =>
@@ -166,17 +199,14 @@ export default function Plot(props: PanelProps) {
         );
     const curve = edited === null ? undefined : set.curves[edited];
     return (
-        <div
-            class="plot"
-            onDragOver={(event) => event.dataTransfer?.types.includes(DRAGGED_FIELD) && event.preventDefault()}
-            onDrop={drop}
-        >
+        <div class="plot" {...drop}>
             <PlotTools
                 {...props}
                 set={set}
                 chart={chart}
                 own={result.own}
                 onPick={() => setPicking(true)}
+                onCombine={() => setCombined(set.curves[0] ?? null)}
                 busy={set.searching || (result.loading && set.curves.length > 0)}
             />
             {result.error !== null && <Failed error={result.error} retry={result.reload} />}
@@ -208,6 +238,7 @@ export default function Plot(props: PanelProps) {
                         theme={theme}
                         values={values}
                         onEdit={setEdited}
+                        onCombine={setCombined}
                     />
                 )}
             </div>
@@ -217,6 +248,15 @@ export default function Plot(props: PanelProps) {
                     chosen={[...new Set(set.curves.map((one) => one.field))]}
                     onChange={setFields}
                     onClose={() => setPicking(false)}
+                />
+            )}
+            {combined && (
+                <FormulaDialog
+                    {...props}
+                    curves={set.curves}
+                    first={combined}
+                    onAdd={(added) => set.setCurves([...set.curves, added])}
+                    onClose={() => setCombined(null)}
                 />
             )}
             {curve && (

@@ -8,16 +8,19 @@ import { allFields, type FieldChoice } from './fields';
 
 const MAX_SHOWN = 300;
 
-/** The fields found so far. */
-function useFields({ recording, topics, playback }: PanelProps) {
+/** The fields found so far; nothing is searched before `enabled`. */
+export function useFields({ recording, topics, playback }: PanelProps, enabled = true) {
     const [found, setFound] = useState<FieldChoice[]>([]);
     const [state, setState] = useState<{ loading: boolean; error: unknown }>({ loading: true, error: null });
     useEffect(() => {
+        if (!enabled) {
+            return;
+        }
         const abort = new AbortController();
         const end = (error: unknown) => abort.signal.aborted || setState({ loading: false, error });
         void allFields(recording.id, topics, playback.get().time_ns, setFound, abort.signal).then(() => end(null), end);
         return () => abort.abort();
-    }, [recording.id]);
+    }, [recording.id, enabled]);
     return { found, ...state };
 }
 
@@ -27,8 +30,12 @@ interface Chosen {
     onClose: () => void;
 }
 
-export function Picker(props: PanelProps & Chosen) {
-    return <FieldDialog {...props} {...useFields(props)} title={plotText.choose} none={plotText.noFields} />;
+/** `texts`: fields that are texts can be selected, too. */
+export function Picker({ texts, ...props }: PanelProps & Chosen & { texts?: boolean }) {
+    const { found, ...state } = useFields(props);
+    const offered = texts ? found : found.filter((field) => field.numeric);
+    const none = texts ? plotText.noFieldsAtAll : plotText.noFields;
+    return <FieldDialog {...props} {...state} found={offered} title={plotText.choose} none={none} />;
 }
 
 /** Each word of the filter is a part of the path. */
@@ -43,7 +50,13 @@ export function FieldDialog({
     error,
     title,
     none,
-}: Chosen & { found: FieldChoice[]; loading: boolean; error: unknown; title: string; none: string }) {
+}: Chosen & {
+    found: Pick<FieldChoice, 'path' | 'unit'>[];
+    loading: boolean;
+    error: unknown;
+    title: string;
+    none: string;
+}) {
     const [filter, setFilter] = useState('');
     const [first] = useState(chosen); // above the others; a row stays where it is when it is clicked
     const words = filter.toLowerCase().split(/\s+/);

@@ -41,7 +41,7 @@ function pathOf(line: Line, { area, view }: Picture): string {
     if (view.dots) {
         eachPoint(line, area, view.overTime, (x, y) => out.push(`M${(x - 2).toFixed(1)} ${y.toFixed(1)}h4`));
     }
-    return `<path d="${out.join('')}" fill="none" stroke="${colourOf(line)}" stroke-width="1.5" stroke-linejoin="round"${line.source.name ? ` stroke-dasharray="${dashOf(line).join(' ')}" opacity="0.65"` : ''}/>`;
+    return `<path d="${out.join('')}" fill="none" stroke="${colourOf(line)}" stroke-width="1.5" stroke-linejoin="round"${line.source.name ? ` stroke-dasharray="${dashOf(line).join(' ')}"${line.source.difference ? '' : ' opacity="0.65"'}` : ''}/>`;
 }
 
 const TICKS = 5;
@@ -114,20 +114,16 @@ export function toSvg(drawn: Picture, own: string, timeLabel: (seconds: number) 
 
 const quoted = (value: string): string => (/[",\n]/.test(value) ? `"${value.replace(/"/g, '""')}"` : value);
 
-/** A row for each point that is drawn; times are seconds from the recording's start. */
+/** A row for each point that is drawn; times are seconds from the recording's start, frequencies in Hz. */
 export function toCsv({ view }: Picture, own: string): Blob {
-    const rows = [view.overTime ? 'time,curve,value' : 'time,curve,x,value'];
+    const one = view.overTime || view.spectrum; // the value has one place
+    const rows = [view.spectrum ? 'frequency,curve,value' : one ? 'time,curve,value' : 'time,curve,x,value'];
     for (const line of view.lines) {
         const name = quoted(nameOf(line, own));
         line.points.t.forEach((time, i) => {
-            if (time >= view.from && time <= view.to) {
+            if (view.spectrum || (time >= view.from && time <= view.to)) {
                 rows.push(
-                    [
-                        Number(time.toFixed(9)),
-                        name,
-                        ...(view.overTime ? [] : [line.x[i]!]),
-                        valueOf(line.points.v[i]!),
-                    ].join(','),
+                    [Number(time.toFixed(9)), name, ...(one ? [] : [line.x[i]!]), valueOf(line.points.v[i]!)].join(','),
                 );
             }
         });

@@ -1,9 +1,11 @@
-// The settings of a plot: fields (curves.ts), x (the field of an XY plot), zoom, y and y2 (fixed axes), dots.
+// The settings of a plot: fields (curves.ts), x (the field of an XY plot), zoom and link (linked.ts), y and y2 (fixed
+// axes), dots, fft (frequencies), diff (the difference between two recordings).
 import { useMemo } from 'preact/hooks';
 import { useRequest } from '../../use_request';
 import { boundsOf } from '../../recording_time';
 import type { Companion, PanelProps } from '../index';
-import { curveOf, readCurves, writeCurves, type Curve } from './curves';
+import { useLink, type Link } from '../linked';
+import { curveOf, fieldsOfCurve, readCurves, writeCurves, type Curve } from './curves';
 import { defaultFields, firstFields } from './fields';
 
 type Span = [from: number, to: number];
@@ -29,6 +31,9 @@ export interface PlotSettings {
     y: Span | null;
     y2: Span | null;
     dots: boolean;
+    spectrum: boolean;
+    difference: boolean;
+    link: Link;
     setCurves: (next: Curve[]) => void;
     setX: (curve: Curve | null) => void;
     zoom: (from: number, to: number) => void;
@@ -36,17 +41,12 @@ export interface PlotSettings {
 }
 
 /** Whether the other recording has the topic of a curve. */
-export const isOf = (other: Companion, { field }: Curve): boolean =>
-    other.topics.some((t) => field === t.name || field.startsWith(`${t.name}.`));
+export const isOf = (other: Companion, curve: Curve): boolean =>
+    fieldsOfCurve(curve).every((field) => other.topics.some((t) => field === t.name || field.startsWith(`${t.name}.`)));
 
-export function usePlotSettings({
-    recording,
-    topics,
-    playback,
-    settings,
-    onSettings,
-    companion,
-}: PanelProps): PlotSettings {
+export function usePlotSettings(props: PanelProps): PlotSettings {
+    const { recording, topics, playback, settings, onSettings, companion } = props;
+    const link = useLink(props);
     const { fields } = settings;
     const known = useMemo(
         () => (fields === undefined ? defaultFields(topics).map(curveOf) : readCurves(fields)),
@@ -84,6 +84,9 @@ export function usePlotSettings({
         y: readSpan(settings.y),
         y2: readSpan(settings.y2),
         dots: settings.dots === '1',
+        spectrum: settings.fft === '1' && x === null,
+        difference: settings.diff === '1' && x === null && other !== null,
+        link,
         setCurves: (next) => onSettings({ fields: writeCurves(next) }),
         setX: (curve) =>
             onSettings(
@@ -91,7 +94,7 @@ export function usePlotSettings({
                     ? { x: writeCurves([curve]), fields: writeCurves(found.filter((one) => one !== curve)) }
                     : { x: null },
             ),
-        zoom: (a, b) => onSettings({ zoom: writeSpan([a, b]) }),
-        resetZoom: () => onSettings({ zoom: null }),
+        zoom: (a, b) => link.setZoom(writeSpan([a, b])),
+        resetZoom: () => link.setZoom(null),
     };
 }

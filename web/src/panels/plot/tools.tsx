@@ -8,6 +8,7 @@ import { showError } from '../../toasts';
 import { Button, Menu, Spinner, type MenuItem } from '../../ui';
 import type { PanelProps } from '../index';
 import type { Chart } from './chart';
+import { fieldsOfCurve } from './curves';
 import { toCsv, toPng, toSvg } from './save';
 import { writeSpan, type PlotSettings } from './settings';
 
@@ -19,24 +20,42 @@ type Props = PanelProps & {
     chart: { current: Chart | null };
     own: string;
     onPick: () => void;
+    onCombine: () => void;
     busy: boolean;
 };
 
-function viewItems({ playback, settings, onSettings, set, chart }: Props): MenuItem[] {
+function viewItems({ playback, settings, onSettings, set, chart, onCombine }: Props): MenuItem[] {
     const { bounds, range } = playback.get();
     const at = (seconds: number) => bounds.start + BigInt(Math.round(seconds * 1e9));
     const seconds = (time: bigint) => Number(time - bounds.start) / 1e9;
     const fixed = (key: 'y' | 'y2') =>
         onSettings({ [key]: set[key] ? null : writeSpan(chart.current!.axes()[key], DIGITS) });
     return [
+        { label: plotText.combine, disabled: set.curves.length === 0, run: onCombine },
         {
             label: plotText.showLegend,
             checked: settings.legend !== 'no',
             run: () => onSettings({ legend: settings.legend === 'no' ? null : 'no' }),
         },
         { label: plotText.dots, checked: set.dots, run: () => onSettings({ dots: set.dots ? null : '1' }) },
+        {
+            label: plotText.spectrum,
+            checked: set.spectrum,
+            disabled: set.x !== null,
+            run: () => onSettings({ fft: set.spectrum ? null : '1', y: null, y2: null }),
+        },
+        ...(set.other && !set.x
+            ? [
+                  {
+                      label: plotText.difference,
+                      checked: set.difference,
+                      run: () => onSettings({ diff: set.difference ? null : '1' }),
+                  },
+              ]
+            : []),
+        { label: plotText.link, checked: set.link.linked, run: set.link.toggle },
         { label: plotText.fixY, checked: set.y !== null, run: () => fixed('y') },
-        ...(set.curves.some((curve) => curve.right)
+        ...(set.difference || set.curves.some((curve) => curve.right)
             ? [{ label: plotText.fixY2, checked: set.y2 !== null, run: () => fixed('y2') }]
             : []),
         {
@@ -71,7 +90,7 @@ export function PlotTools(props: Props) {
     const values = () => {
         const at = (seconds: number) => String(bounds.start + BigInt(Math.round(seconds * 1e9)));
         const params = {
-            field: [...new Set(set.curves.map((curve) => curve.field))],
+            field: [...new Set(set.curves.flatMap(fieldsOfCurve))],
             start: at(set.from),
             end: String(BigInt(at(set.to)) + 1n),
             max_points: MAX_POINTS,

@@ -31,3 +31,10 @@ export const elementRadius = (number: number): number => KNOWN[number]?.[1] ?? 0
 export function colourOfNumber(n: number): string {
     return `hsl(${Math.round((n * 137.508) % 360)}, 62%, ${52 + (n % 3) * 7}%)`;
 }
+
+const SYMBOLS =
+    'H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U'.split(
+        ' ',
+    );
+/** The symbol of an element; '' for what is none. */
+export const elementName = (number: number): string => SYMBOLS[number - 1] ?? '';

@@ -148,12 +148,29 @@ export function build(entity: Entity): THREE.Group {
 interface ShownEntity {
     entity: Entity;
     group: THREE.Group;
+    name: THREE.Sprite | null;
+}
+
+const NAME_HEIGHT = 0.6; // m
+const NAME_ABOVE = 0.3; // m above the box
+
+/** The name of an entity above its first cube. */
+function nameAbove(text: string, { cubes }: Entity): THREE.Sprite {
+    const sprite = label(text, '#ffffff', NAME_HEIGHT, '#1c2329');
+    const { pose, size } = cubes![0]!;
+    sprite.position.set(pose.position.x, pose.position.y, pose.position.z + size.z / 2 + NAME_ABOVE + NAME_HEIGHT / 2);
+    sprite.renderOrder = 6;
+    return sprite;
 }
 
 /** The entities of one topic. */
 export class Entities {
     readonly group = new THREE.Group();
     private shown = new Map<string, ShownEntity>();
+    private named = true;
+
+    /** `nameOf`: what is written above an entity with cubes; null: nothing. */
+    constructor(private nameOf: (entity: Entity) => string | null = () => null) {}
 
     apply(update: SceneUpdate): void {
         for (const deletion of update.deletions) {
@@ -166,9 +183,27 @@ export class Entities {
         for (const entity of update.entities) {
             this.remove(entity.id);
             const group = build(entity);
+            const text = entity.cubes?.length ? this.nameOf(entity) : null;
+            const name = text === null ? null : nameAbove(text, entity);
+            void (name && ((name.visible = this.named), group.add(name)));
             this.group.add(group);
-            this.shown.set(entity.id, { entity, group });
+            this.shown.set(entity.id, { entity, group, name });
         }
+    }
+    setNamed(named: boolean): void {
+        this.named = named;
+        this.shown.forEach(({ name }) => name && (name.visible = named));
+    }
+    /** The entity that an object belongs to. */
+    ownerOf(object: THREE.Object3D): Entity | null {
+        for (let at: THREE.Object3D | null = object; at; at = at.parent) {
+            for (const { entity, group } of this.shown.values()) {
+                if (group === at) {
+                    return entity;
+                }
+            }
+        }
+        return null;
     }
     /** Moves the entities to the current positions of their frames. */
     move(frames: Frames): void {

@@ -44,6 +44,11 @@ export class Frames {
     clear(): void {
         this.frames.clear();
     }
+    copy(): Frames {
+        const copy = new Frames();
+        copy.frames = new Map(this.frames);
+        return copy;
+    }
     /** The transform from the frame to the root of its tree. */
     toRoot(frame: string): THREE.Matrix4 {
         const result = new THREE.Matrix4();

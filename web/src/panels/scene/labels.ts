@@ -4,9 +4,10 @@ import * as THREE from 'three';
 const FONT_PX = 44;
 const MARGIN_PX = 8;
 const WIDTH_MAX_PX = 1024;
+const RIM_PX = 7;
 
-/** A text as a sprite of the given height in metres. */
-export function label(text: string, colour: string, height: number): THREE.Sprite {
+/** A text as a sprite of the given height in metres; with a rim it is read on any background. */
+export function label(text: string, colour: string, height: number, rim?: string): THREE.Sprite {
     const canvas = document.createElement('canvas');
     const context = canvas.getContext('2d')!;
     const font = `${FONT_PX}px sans-serif`;
@@ -14,11 +15,17 @@ export function label(text: string, colour: string, height: number): THREE.Sprit
     canvas.width = Math.min(WIDTH_MAX_PX, Math.ceil(context.measureText(text).width) + 2 * MARGIN_PX);
     canvas.height = FONT_PX + 2 * MARGIN_PX;
     context.font = font; // a change of size resets it
+    if (rim) {
+        context.lineWidth = RIM_PX;
+        context.lineJoin = 'round';
+        context.strokeStyle = rim;
+        context.strokeText(text, MARGIN_PX, FONT_PX);
+    }
     context.fillStyle = colour;
     context.fillText(text, MARGIN_PX, FONT_PX);
-    const sprite = new THREE.Sprite(
-        new THREE.SpriteMaterial({ map: new THREE.CanvasTexture(canvas), depthTest: false }),
-    );
+    const map = new THREE.CanvasTexture(canvas);
+    map.colorSpace = THREE.SRGBColorSpace;
+    const sprite = new THREE.Sprite(new THREE.SpriteMaterial({ map, depthTest: false }));
     sprite.scale.set((height * canvas.width) / canvas.height, height, 1);
     return sprite;
 }

@@ -6,11 +6,13 @@ import { gradientOf, isMap, MAP_NAMES } from '../colour_maps';
 import { hiddenOf, hiddenText } from '../hidden';
 import { DEFAULT_LOOK, type Look, type PointFacts } from './points';
 import { looksOf, looksText } from './look_settings';
-import type { SceneTopic } from './source';
+import type { SceneTopic, Span } from './source';
+import { spanOf, spanText } from './span';
 
 interface Props {
     topics: SceneTopic[];
     hasFrames: boolean;
+    spans: readonly Span[]; // that are offered, the default first
     settings: Record<string, string>;
     onSettings: (changes: Record<string, string | null>) => void;
 }
@@ -117,8 +119,16 @@ function LookForm({ facts, look, onChange }: { facts: PointFacts; look: Look; on
     );
 }
 
-export function Layers({ topics, hasFrames, settings, onSettings }: Props) {
+/** The spans by their length, and the one of the address. */
+function spanOptions(spans: readonly Span[], chosen: string): [string, string][] {
+    const texts = [...new Set([...spans.map(spanText), chosen])];
+    const length = (text: string) => (text === 'all' ? Infinity : Number(text));
+    return texts.sort((a, b) => length(a) - length(b)).map((text) => [text, sceneText.spans(text)]);
+}
+
+export function Layers({ topics, hasFrames, spans, settings, onSettings }: Props) {
     const [open, setOpen] = useState<string | null>(null); // whose look is edited
+    const span = spanText(spanOf(settings.span, spans));
     const hidden = hiddenOf(settings.hide);
     const looks = looksOf(settings.points);
     const hide = (names: string[], to: boolean) => {
@@ -174,6 +184,14 @@ export function Layers({ topics, hasFrames, settings, onSettings }: Props) {
             ))}
             <fieldset>
                 <legend class="scene-group">{sceneText.view}</legend>
+                {spans.length > 0 && (
+                    <Select
+                        label={sceneText.past}
+                        value={span}
+                        options={spanOptions(spans, span)}
+                        onChange={(to) => onSettings({ span: to === spanText(spans[0]!) ? null : to })}
+                    />
+                )}
                 <Check
                     label={sceneText.grid}
                     checked={settings.grid !== '0'}

@@ -9,12 +9,30 @@ export interface Measured {
     offset: THREE.Vector3 | null; // from the first to the second
 }
 
+/** Calls `clicked` with clicks that are no drags, until `signal`. */
+export function watchClicks(
+    canvas: HTMLCanvasElement,
+    clicked: (event: PointerEvent) => void,
+    signal: AbortSignal,
+): void {
+    let pressed: PointerEvent | null = null;
+    const down = (event: PointerEvent) => (pressed = event.button === 0 && event.isPrimary ? event : null);
+    const up = (event: PointerEvent) => {
+        const from = pressed;
+        pressed = null;
+        if (from && Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) <= CLICK_PX) {
+            clicked(event);
+        }
+    };
+    canvas.addEventListener('pointerdown', down, { signal });
+    canvas.addEventListener('pointerup', up, { signal });
+}
+
 /** Returns a function that ends it. */
 export function measure(view: Viewport, canvas: HTMLCanvasElement, report: (measured: Measured) => void): () => void {
     const chosen: THREE.Vector3[] = [];
     const drawn = new THREE.Group();
     view.overlay.add(drawn);
-    let pressed: PointerEvent | null = null;
     const show = () => {
         disposeAll(drawn);
         drawn.clear();
@@ -32,11 +50,8 @@ export function measure(view: Viewport, canvas: HTMLCanvasElement, report: (meas
         view.draw();
         report({ points: chosen.length, offset: chosen.length === 2 ? chosen[1]!.clone().sub(chosen[0]!) : null });
     };
-    const down = (event: PointerEvent) => (pressed = event.button === 0 && event.isPrimary ? event : null);
-    const up = (event: PointerEvent) => {
-        const still =
-            pressed && Math.hypot(event.clientX - pressed.clientX, event.clientY - pressed.clientY) <= CLICK_PX;
-        const point = still ? view.pick(event.clientX, event.clientY) : null;
+    const chose = (event: PointerEvent) => {
+        const point = view.pick(event.clientX, event.clientY);
         if (point) {
             chosen.splice(0, chosen.length === 2 ? 2 : 0); // a third one starts again
             chosen.push(point);
@@ -44,8 +59,7 @@ export function measure(view: Viewport, canvas: HTMLCanvasElement, report: (meas
         }
     };
     const stop = new AbortController();
-    canvas.addEventListener('pointerdown', down, { signal: stop.signal });
-    canvas.addEventListener('pointerup', up, { signal: stop.signal });
+    watchClicks(canvas, chose, stop.signal);
     report({ points: 0, offset: null });
     return () => {
         stop.abort();

@@ -1,7 +1,8 @@
-// Atoms as spheres, bonds as sticks, and the simulation box. Rebuilt only when the topology changes; a frame otherwise
-// only moves the atoms.
+// Atoms as spheres, bonds as sticks, proteins as ribbons, and the simulation box. Rebuilt only when the topology changes;
+// a frame otherwise only moves the atoms.
 import * as THREE from 'three';
 import { colourOfNumber, elementColour, elementRadius } from './elements';
+import { chainsOf, ribbons, type Chains } from './ribbon';
 import { disposeAll } from './viewport';
 
 export type Triple = readonly [number, number, number] | readonly number[];
@@ -9,12 +10,19 @@ export interface NanoverFrame {
     'particle.positions'?: Triple[];
     'particle.elements'?: number[];
     'particle.residues'?: number[];
+    'particle.names'?: string[];
     'bond.pairs'?: (readonly number[])[];
     'residue.names'?: string[];
+    'residue.chains'?: number[];
     'system.box.vectors'?: Triple[];
     [key: string]: unknown;
 }
 export type ColourBy = 'element' | 'residue';
+export const STYLES = ['balls', 'licorice', 'spheres', 'ribbon'] as const;
+export type Style = (typeof STYLES)[number];
+export const isStyle = (text: string | undefined): text is Style => STYLES.some((one) => one === text);
+const WHOLE = 3; // radii of elements.ts in one of van der Waals
+const [STICK, LICORICE] = [0.018, 0.032]; // nm
 
 const DETAILED_MAX = 6000; // atoms: above it, spheres and sticks have fewer faces
 
@@ -50,9 +58,29 @@ export class Molecule {
     private box: THREE.LineSegments | null = null;
     private radii: number[] = [];
     private bonds: (readonly number[])[] = [];
+    private chains: Chains = [];
+    private inRibbon: boolean[] = []; // by atom
+    private bands = new THREE.Group();
 
-    constructor(private colourBy: ColourBy = 'element') {
+    constructor(
+        private colourBy: ColourBy = 'element',
+        private style: Style = 'balls',
+    ) {
         this.group.add(this.atoms);
+        this.atoms.add(this.bands);
+    }
+
+    /** It has proteins, which a ribbon can show. */
+    get hasChains(): boolean {
+        return this.chains.length > 0;
+    }
+    /** The atom that an instance of an object is, or the first one of a bond; null: it is another object. */
+    atomOf(object: THREE.Object3D, instance: number): number | null {
+        return object === this.spheres ? instance : object === this.sticks ? (this.bonds[instance]?.[0] ?? null) : null;
+    }
+    setStyle(style: Style, frame: NanoverFrame): void {
+        this.style = style;
+        this.show(frame, true);
     }
 
     get count(): number {
@@ -75,6 +103,7 @@ export class Molecule {
     setColourBy(colourBy: ColourBy, frame: NanoverFrame): void {
         this.colourBy = colourBy;
         this.colour(frame);
+        this.showBands(frame['particle.positions'] ?? []);
     }
 
     private build(frame: NanoverFrame, n: number): void {
@@ -86,7 +115,17 @@ export class Molecule {
         }
         const elements = frame['particle.elements'] ?? [];
         const fine = n <= DETAILED_MAX;
-        this.radii = Array.from({ length: n }, (_, i) => elementRadius(elements[i] ?? 0));
+        this.chains = chainsOf(frame);
+        const shown = new Set(this.style === 'ribbon' ? this.chains.flat().map((residue) => residue.number) : []);
+        const residues = frame['particle.residues'] ?? [];
+        this.inRibbon = Array.from({ length: n }, (_, i) => shown.has(residues[i] ?? -1));
+        this.radii = Array.from({ length: n }, (_, i) =>
+            this.inRibbon[i]
+                ? 0
+                : this.style === 'licorice'
+                  ? LICORICE
+                  : elementRadius(elements[i] ?? 0) * (this.style === 'spheres' ? WHOLE : 1),
+        );
         this.bonds = (frame['bond.pairs'] ?? []).filter((b) => (b[0] ?? n) < n && (b[1] ?? n) < n);
         this.spheres = new THREE.InstancedMesh(
             new THREE.IcosahedronGeometry(1, fine ? 3 : 1),
@@ -98,6 +137,7 @@ export class Molecule {
             new THREE.MeshStandardMaterial({ roughness: 0.7, color: '#8a9098' }),
             this.bonds.length,
         );
+        this.sticks.visible = this.style !== 'spheres';
         this.spheres.frustumCulled = this.sticks.frustumCulled = false;
         this.atoms.add(this.spheres, this.sticks);
         this.colour(frame);
@@ -128,9 +168,25 @@ export class Molecule {
             const r = this.radii[i] ?? 0.06;
             this.spheres!.setMatrixAt(i, matrix.makeScale(r, r, r).setPosition(p));
         });
-        this.bonds.forEach((bond, i) => placeStick(this.sticks!, i, at[bond[0]!]!, at[bond[1]!]!, 0.018));
-        this.spheres.boundingBox = this.sticks.boundingBox = null; // outdated: "reset zoom" computes them again
+        const thickness = this.style === 'licorice' ? LICORICE : STICK;
+        this.bonds.forEach((bond, i) => {
+            const hidden = this.inRibbon[bond[0]!] && this.inRibbon[bond[1]!];
+            placeStick(this.sticks!, i, at[bond[0]!]!, at[bond[1]!]!, hidden ? 0 : thickness);
+        });
+        // outdated: "reset zoom" and clicks compute them again
+        for (const mesh of [this.spheres, this.sticks]) {
+            mesh.boundingBox = mesh.boundingSphere = null;
+        }
+        this.showBands(positions);
         this.spheres.instanceMatrix.needsUpdate = this.sticks.instanceMatrix.needsUpdate = true;
+    }
+
+    private showBands(positions: Triple[]): void {
+        disposeAll(this.bands);
+        this.bands.clear();
+        if (this.style === 'ribbon') {
+            this.bands.add(...ribbons(this.chains, positions, this.colourBy === 'residue'));
+        }
     }
 
     private showBox(vectors: Triple[] | undefined): void {

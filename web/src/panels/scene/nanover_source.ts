@@ -7,8 +7,10 @@ import { count } from '../../format';
 import { sceneText } from '../../text/panels';
 import { RowCursor, TimeWindows } from '../time_windows';
 import { matrixOf, type Quaternion, type Vector } from './frames';
-import { Molecule, type NanoverFrame, type ColourBy } from './molecule';
-import type { FollowTarget, SceneOptions, SceneTopic, Source, Stat } from './source';
+import { Molecule, type NanoverFrame, type ColourBy, type Style } from './molecule';
+import type { Described, FollowTarget, SceneOptions, SceneTopic, Source, Stat } from './source';
+import { elementName } from './elements';
+import { numberText } from './values';
 import { disposeAll } from './viewport';
 
 interface Row {
@@ -38,9 +40,16 @@ export class NanoverSource implements Source {
     private cursor: RowCursor<Row>;
     private state: NanoverFrame = {};
     readonly frames = null;
+    readonly spans = [];
 
-    constructor(id: string, bounds: () => Range, width_ns: bigint, colourBy: ColourBy, changed: () => void) {
-        this.molecule = new Molecule(colourBy);
+    constructor(
+        id: string,
+        bounds: () => Range,
+        width_ns: bigint,
+        { colourBy, style }: { colourBy: ColourBy; style: Style },
+        changed: () => void,
+    ) {
+        this.molecule = new Molecule(colourBy, style);
         this.centre = this.molecule.atoms;
         this.group.add(this.molecule.group, this.avatars);
         this.cursor = new RowCursor(
@@ -49,6 +58,12 @@ export class NanoverSource implements Source {
         );
     }
 
+    get hasChains(): boolean {
+        return this.molecule.hasChains;
+    }
+    setStyle(style: Style): void {
+        this.molecule.setStyle(style, this.state);
+    }
     setColourBy(colourBy: ColourBy): void {
         this.molecule.setColourBy(colourBy, this.state);
     }
@@ -112,6 +127,33 @@ export class NanoverSource implements Source {
     }
     placeOf(): null {
         return null;
+    }
+    identify({ object, instanceId }: THREE.Intersection): string | null {
+        const atom = instanceId === undefined ? null : this.molecule.atomOf(object, instanceId);
+        return atom === null ? null : String(atom);
+    }
+    describe(id: string): Described | null {
+        const atom = Number(id);
+        const frame = this.state;
+        const at = frame['particle.positions']?.[atom];
+        const text = (key: string, i: number | undefined) => {
+            const list = frame[key];
+            const value: unknown = i !== undefined && Array.isArray(list) ? list[i] : undefined;
+            return value === undefined || value === null ? '' : String(value as string | number);
+        };
+        const residue = frame['particle.residues']?.[atom];
+        const values: [string, string][] = [
+            [sceneText.element, elementName(frame['particle.elements']?.[atom] ?? 0)],
+            [sceneText.atomName, text('particle.names', atom)],
+            [
+                sceneText.residue,
+                [text('residue.names', residue), text('residue.ids', residue)].filter(Boolean).join(' '),
+            ],
+            [sceneText.position, at ? Array.from(at, numberText).join(', ') + ' nm' : ''],
+        ];
+        return at
+            ? { title: sceneText.atom(atom), topic: null, values: values.filter(([, value]) => value), follow: null }
+            : null;
     }
     stats(): Stat[] {
         return [

@@ -1,14 +1,15 @@
 // The 3D view and its controls. Shows a spinner while the data at the playhead is loading.
-import * as THREE from 'three';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { sceneText } from '../../text/panels';
 import { Button, Failed, Menu, Select, Spinner } from '../../ui';
 import type { PanelProps } from '../index';
 import { Layers } from './layers';
-import { measure, type Measured } from './measure';
-import type { ColourBy } from './molecule';
+import { boxOf, NOTHING, turnsOf } from './camera';
+import { measure, watchClicks, type Measured } from './measure';
+import { STYLES, isStyle, type ColourBy } from './molecule';
 import type { NanoverSource } from './nanover_source';
-import { NOTHING, useScene } from './use_scene';
+import { Picked } from './picked';
+import { useScene } from './use_scene';
 import type { Camera, Side, Viewport } from './viewport';
 
 let canvases = 0;
@@ -60,13 +61,13 @@ function CameraMenu({
     settings,
     onSettings,
     viewport,
-    fit,
-}: Pick<PanelProps, 'settings' | 'onSettings'> & { viewport: { current: Viewport | null }; fit: () => void }) {
+    home,
+}: Pick<PanelProps, 'settings' | 'onSettings'> & { viewport: { current: Viewport | null }; home: () => void }) {
     const look = (side: Side | 'top') => {
-        onSettings({ camera: side === 'free' ? null : side });
+        onSettings({ camera: side === 'free' ? null : side, view: null });
         void (side !== 'top' && viewport.current?.setCamera('free'));
         void (side !== 'top' && viewport.current?.lookFrom(side));
-        void (side === 'free' && fit());
+        void (side === 'free' && home());
     };
     const sides = [
         ['top', sceneText.topView],
@@ -97,17 +98,37 @@ export default function ScenePanel(props: PanelProps) {
     const [layers, setLayers] = useState(false);
     // a canvas cannot be used again after dispose()
     const canvasKey = useMemo(() => ++canvases, [recording.id, props.playback, round]);
-    const { status, viewport, source } = useScene(props, canvas, round);
+    const { status, viewport, source, save, home, pick } = useScene(props, canvas, round);
     const measuring = useMeasure(viewport, canvas, canvasKey);
     const camera: Camera = settings.camera === 'top' ? 'top' : 'free';
     const molecule = useMemo(() => topics.some((t) => t.type === 'nanover/frame'), [topics]);
     useEffect(() => viewport.current?.setCamera(camera), [camera, canvasKey]);
     useEffect(() => viewport.current?.setGrid(settings.grid !== '0'), [settings.grid, canvasKey]);
-    const fit = () => {
-        const shown = source.current?.group;
-        if (shown) {
-            viewport.current?.fit(new THREE.Box3().setFromObject(shown));
+    useEffect(() => {
+        if (measuring.active || !canvas.current) {
+            return undefined;
         }
+        const stop = new AbortController();
+        const clicked = ({ clientX, clientY }: PointerEvent) =>
+            viewport.current && pick(viewport.current.hit(clientX, clientY).hits);
+        watchClicks(canvas.current, clicked, stop.signal);
+        return () => stop.abort();
+    }, [measuring.active, canvasKey]);
+    const fit = () => {
+        if (source.current && viewport.current) {
+            viewport.current.fit(boxOf(source.current));
+            save();
+        }
+    };
+    const setStyle = (to: string) => {
+        onSettings({ style: to === 'balls' ? null : to });
+        void (isStyle(to) && (source.current as NanoverSource | null)?.setStyle(to));
+        viewport.current?.draw();
+    };
+    const turns = turnsOf(settings, status.chases);
+    const setTurns = (on: boolean) => {
+        const byDefault = turnsOf({ ...settings, turn: undefined! }, status.chases);
+        onSettings({ turn: on === byDefault ? null : on ? '1' : '0' });
     };
     const setColourBy = (to: string) => {
         onSettings({ colourBy: to === 'element' ? null : to });
@@ -119,7 +140,7 @@ export default function ScenePanel(props: PanelProps) {
         <div class="scene">
             <div class="scene-tools row">
                 <Button icon="settings" label={sceneText.layers} pressed={layers} onClick={() => setLayers(!layers)} />
-                <CameraMenu settings={settings} onSettings={onSettings} viewport={viewport} fit={fit} />
+                <CameraMenu settings={settings} onSettings={onSettings} viewport={viewport} home={home} />
                 <Button icon="full" label={sceneText.resetZoom} onClick={fit} />
                 <Button pressed={measuring.active} onClick={measuring.toggle}>
                     {sceneText.measure}
@@ -137,13 +158,20 @@ export default function ScenePanel(props: PanelProps) {
                     />
                 )}
                 {status.followTargets.length > 0 && followed !== NOTHING && (
-                    <Button
-                        pressed={settings.turn === '1'}
-                        title={sceneText.turnHelp}
-                        onClick={() => onSettings({ turn: settings.turn === '1' ? null : '1' })}
-                    >
+                    <Button pressed={turns} title={sceneText.turnHelp} onClick={() => setTurns(!turns)}>
                         {sceneText.turn}
                     </Button>
+                )}
+                {molecule && (
+                    <Select
+                        label={sceneText.style}
+                        hidden_label
+                        value={isStyle(settings.style) ? settings.style : 'balls'}
+                        options={STYLES.filter((one) => one !== 'ribbon' || status.hasChains).map(
+                            (one): [string, string] => [one, sceneText.styles[one]],
+                        )}
+                        onChange={setStyle}
+                    />
                 )}
                 {molecule && (
                     <Select
@@ -171,11 +199,24 @@ export default function ScenePanel(props: PanelProps) {
                     <Layers
                         topics={status.topics}
                         hasFrames={status.hasFrames}
+                        spans={status.spans}
                         settings={settings}
                         onSettings={onSettings}
                     />
                 )}
                 {measuring.active && <Measurement measured={measuring.measured} />}
+                {!measuring.active && status.described && (
+                    <Picked
+                        described={status.described}
+                        onFollow={
+                            status.followTargets.some(({ id }) => id === status.described!.follow)
+                                ? (id) => onSettings({ follow: id === status.robot ? null : id })
+                                : null
+                        }
+                        onMessages={(topic) => props.open('messages', () => ({ topic }))}
+                        onClose={() => pick([])}
+                    />
+                )}
                 <dl class="scene-stats">
                     {status.stats.map((f) => (
                         <div key={f.title} class="row">

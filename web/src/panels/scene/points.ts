@@ -136,6 +136,10 @@ export function pointsOf(positions: number[], columns: Record<string, ArrayLike<
     };
 }
 
+/** Packed colours are a number of three bytes. */
+export const pointValue = (set: PointSet, field: string, point: number): number =>
+    field === RGB && set.rgb ? set.rgb(point) : set.value(field, point);
+
 // ---- drawing
 
 const STEPS = 256;

@@ -113,6 +113,14 @@ const SHAPES: Partial<Record<Drawn, Shape>> = {
         ),
 };
 
+/** The points of a message; null: it has none, or is not complete. */
+export function pointsIn(type: Drawn, data: unknown): PointSet | null {
+    try {
+        return POINTS[type]?.(data as never) ?? null;
+    } catch {
+        return null;
+    }
+}
 export const hasPoints = (type: Drawn): boolean => type in POINTS;
 
 /** One object for a message. Markers are drawn by ros_markers.ts. */
@@ -123,12 +131,25 @@ export function draw(
     look: Look,
 ): { object: THREE.Object3D; facts: PointFacts | null } | null {
     try {
-        const set = POINTS[type]?.(data as never);
+        const set = pointsIn(type, data);
         const object = set ? null : SHAPES[type]?.(data as never, colour);
         return set ? drawPoints(set, colour, look) : object ? { object, facts: null } : null;
     } catch {
         return null;
     }
+}
+
+/** Where a message says that one thing is; null: it says nothing of the kind. */
+export function positionOf(type: Drawn, data: unknown): Vector | null {
+    const { pose, position, point, x, y } = (data ?? {}) as {
+        pose?: { position?: Vector; pose?: { position?: Vector } };
+        position?: Vector;
+        point?: Vector;
+        x?: number;
+        y?: number;
+    };
+    const flat = type === 'turtlesim/Pose' && typeof x === 'number' && typeof y === 'number' ? { x, y, z: 0 } : null;
+    return flat ?? pose?.pose?.position ?? pose?.position ?? position ?? point ?? null;
 }
 
 export function frameOf(data: unknown): string {

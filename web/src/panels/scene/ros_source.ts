@@ -9,15 +9,20 @@ import type { Topic } from '../../types';
 import { RowCursor, TimeWindows } from '../time_windows';
 import { colourOfNumber } from './elements';
 import { Frames, matrixOf, type Quaternion, type Vector } from './frames';
+import { looksText } from './look_settings';
 import { DEFAULT_LOOK, type Look } from './points';
 import { hasPoints } from './ros_shapes';
 import { drawnAs, isTransforms, kindOf } from './ros_types';
-import type { FollowTarget, SceneOptions, SceneTopic, Source, Stat } from './source';
+import { History } from './history';
+import { Past } from './past';
+import type { Described, FollowTarget, SceneOptions, SceneTopic, Source, Span, Stat } from './source';
 import { TopicView } from './topic_view';
 
 const MAX_STATIC = 1000;
 const MAX_FRAMES = 200; // offered to be followed
 const FRAME = 'frame:'; // the id of a frame that is followed; topics begin with a slash
+const SPANS: Span[] = [0n, 1_000_000_000n, 5_000_000_000n, 30_000_000_000n];
+const ROBOT_TRAIL = new THREE.Color(0xe5484d);
 const ROBOT_FRAMES = ['base_link', 'base_footprint', 'base']; // REP 105
 
 interface Row {
@@ -36,6 +41,10 @@ interface Transforms {
 export class RosSource implements Source {
     readonly group = new THREE.Group();
     readonly frames = new Frames();
+    readonly spans = SPANS;
+    private history = this.makeHistory();
+    private past: Past<Row>;
+    private span = 0n;
     private cursor: RowCursor<Row>;
     private views = new Map<string, TopicView>(); // of all drawn topics
     private transforms: string[] = [];
@@ -50,7 +59,35 @@ export class RosSource implements Source {
         private changed: () => void,
     ) {
         this.add(topics);
+        this.past = new Past<Row>(bounds, {
+            load: (start, end, signal) => this.load(this.names(), start, end, signal),
+            older: (rows) => this.addOlder(rows),
+            drop: (before) => this.history.drop(before),
+            changed,
+        });
         this.cursor = this.open();
+        this.group.add(this.history.group);
+    }
+
+    private makeHistory(): History {
+        return new History((name) => this.views.get(name)?.colour ?? ROBOT_TRAIL);
+    }
+    private addOlder(rows: Row[]): void {
+        const older = this.makeHistory();
+        const frames = this.frames.copy(); // those that stay; the others come with the rows
+        rows.forEach((row) => this.remember(older, frames, row));
+        this.history.addOlder(older);
+    }
+    private remember(history: History, frames: Frames, row: Row): void {
+        const view = this.views.get(row.topic);
+        const time = BigInt(row.log_time);
+        if (view && !view.keepsState) {
+            history.add(row.topic, view, row.data, time, frames);
+        } else if (!view) {
+            this.transform(row.data as Transforms, frames);
+            const robot = ROBOT_FRAMES.find((name) => frames.names().includes(name));
+            void (robot && history.addFrame(FRAME + robot, time, frames.toRoot(robot)));
+        }
     }
 
     /** Adds the topics that are not there yet; true: there were some. */
@@ -75,10 +112,24 @@ export class RosSource implements Source {
         }
     }
 
-    /** Loads the transforms and the topics that are not hidden. */
+    /** The transforms and the topics that are not hidden. */
+    private names(): string[] {
+        return [...this.transforms, ...[...this.views.keys()].filter((name) => !this.hidden.has(name))];
+    }
+    private load(
+        topic: string[],
+        start: bigint,
+        end: bigint,
+        signal: AbortSignal,
+        last: string | null = null,
+    ): AsyncIterable<Row> {
+        const query = { topic, start, end, last, time_format: 'nanoseconds' };
+        return getRows<Row>(`/recordings/${this.id}/messages`, query, signal);
+    }
     private open(): RowCursor<Row> {
         const { id, bounds } = this;
-        const names = [...this.transforms, ...[...this.views.keys()].filter((name) => !this.hidden.has(name))];
+        const names = this.names();
+        const rowsOf = this.load.bind(this);
         // each message may hold other frames, so the last one is not enough
         const staticTopics = this.transforms.filter((name) => /(^|\/)tf_static$/.test(name));
         const load = async function* (start: bigint, end: bigint, signal: AbortSignal, first: boolean) {
@@ -90,11 +141,7 @@ export class RosSource implements Source {
                 );
             }
             if (names.length > 0) {
-                yield* getRows<Row>(
-                    `/recordings/${id}/messages`,
-                    { topic: names, start, end, last: first ? 'per_topic' : null, time_format: 'nanoseconds' },
-                    signal,
-                );
+                yield* rowsOf(names, start, end, signal, first ? 'per_topic' : null);
             }
         };
         return new RowCursor(new TimeWindows<Row>(load, bounds, this.width_ns, this.changed), (row) =>
@@ -102,19 +149,25 @@ export class RosSource implements Source {
         );
     }
 
-    setOptions({ hidden, looks }: SceneOptions): void {
+    setOptions({ hidden, looks, span }: SceneOptions): void {
         const before = this.hidden;
+        const again = span !== this.span || looksText(new Map(looks)) !== looksText(new Map(this.looks));
         this.hidden = hidden;
         this.looks = looks;
+        this.span = span === 'all' ? 0n : span;
         this.views.forEach((view, name) => {
             void (hidden.has(name) && view.clear());
             view.setLook(looks.get(name) ?? DEFAULT_LOOK);
         });
         if ([...this.views.keys()].some((name) => before.has(name) !== hidden.has(name))) {
             this.reopen();
+        } else if (again) {
+            this.past.forget();
+            this.cursor.restart();
         }
     }
     private reopen(): void {
+        this.past.forget();
         this.cursor.stop();
         this.cursor = this.open();
     }
@@ -126,11 +179,18 @@ export class RosSource implements Source {
                 this.views.forEach((view) => view.clear());
             }
             const last = new Map<TopicView, Row>();
+            const known = this.span > 0n ? this.past.move(window.start, time_ns, this.span) : null;
             for (let i = from; i < upto; i++) {
                 const row = window.rows[i]!;
                 const view = this.views.get(row.topic);
                 if (!view) {
-                    this.transform(row.data as Transforms);
+                    this.transform(row.data as Transforms, this.frames);
+                }
+                if (this.span > 0n && (known === null || BigInt(row.log_time) > known)) {
+                    this.remember(this.history, this.frames, row);
+                }
+                if (!view) {
+                    continue;
                 } else if (view.keepsState) {
                     view.apply(row.data, BigInt(row.log_time));
                 } else {
@@ -139,16 +199,13 @@ export class RosSource implements Source {
             }
             last.forEach((row, view) => view.apply(row.data, BigInt(row.log_time)));
             this.views.forEach((view) => view.place(this.frames, time_ns));
+            this.history.show(time_ns, this.span, this.hidden);
         });
     }
 
-    private transform(data: Transforms): void {
+    private transform(data: Transforms, frames: Frames): void {
         for (const t of data.transforms ?? []) {
-            this.frames.set(
-                t.header.frame_id,
-                t.child_frame_id,
-                matrixOf(t.transform.translation, t.transform.rotation),
-            );
+            frames.set(t.header.frame_id, t.child_frame_id, matrixOf(t.transform.translation, t.transform.rotation));
         }
     }
 
@@ -184,6 +241,23 @@ export class RosSource implements Source {
         }
         return this.views.get(id)?.placeOf() ?? null;
     }
+    identify({ object, index }: THREE.Intersection): string | null {
+        for (const [topic, view] of this.views) {
+            const key = view.keyOf(object);
+            if (key !== null) {
+                return JSON.stringify([topic, key, hasPoints(view.type) ? (index ?? null) : null]);
+            }
+        }
+        return null;
+    }
+    describe(id: string): Described | null {
+        const [topic, key, point] = JSON.parse(id) as [string, string, number | null];
+        const view = this.views.get(topic);
+        const values = point === null ? view?.valuesOf(key) : view?.pointValues(point);
+        return view && values
+            ? { title: topic, topic, values: [[sceneText.type, view.type], ...values], follow: topic }
+            : null;
+    }
     stats(): Stat[] {
         return [
             { title: sceneText.topics, value: count(this.drawn().length) },
@@ -191,6 +265,7 @@ export class RosSource implements Source {
         ];
     }
     stop(): void {
+        this.past.stop();
         this.cursor.stop();
     }
 }

@@ -2,16 +2,18 @@
 // those with the same id.
 import * as THREE from 'three';
 import type { Frames } from './frames';
-import { DEFAULT_LOOK, type Look, type PointFacts } from './points';
-import { DELETE, DELETE_ALL, drawMarker, keyOf, lifetimeOf, markersOf } from './ros_markers';
-import { draw, frameOf } from './ros_shapes';
+import { DEFAULT_LOOK, pointValue, type Look, type PointFacts } from './points';
+import { DELETE, DELETE_ALL, drawMarker, keyOf, lifetimeOf, markersOf, type Marker } from './ros_markers';
+import { draw, frameOf, pointsIn } from './ros_shapes';
 import type { Drawn } from './ros_types';
+import { numberText, valuesOf, VALUES_MAX } from './values';
 import { disposeAll } from './viewport';
 
 interface Part {
     object: THREE.Group;
     frame: string;
     until: bigint | null; // it vanishes then
+    data: unknown; // the message, or the marker
 }
 
 const PARTS_MAX = 20_000; // markers of a topic
@@ -24,7 +26,7 @@ export class TopicView {
 
     constructor(
         readonly type: Drawn,
-        private colour: THREE.Color,
+        readonly colour: THREE.Color,
         private look: Look = DEFAULT_LOOK,
     ) {}
 
@@ -33,6 +35,31 @@ export class TopicView {
     }
     get empty(): boolean {
         return this.parts.size === 0;
+    }
+    /** A message drawn by itself, in its frame. */
+    drawnAlone(data: unknown): THREE.Object3D | null {
+        return draw(this.type, data, this.colour, this.look)?.object ?? null;
+    }
+    /** The key of the part that an object belongs to; null: it belongs to none. */
+    keyOf(object: THREE.Object3D | null): string | null {
+        const found = [...this.parts].find(([, part]) => part.object === object);
+        return found ? found[0] : object && this.keyOf(object.parent);
+    }
+    /** The first values of a part; null: it is gone. */
+    valuesOf(key: string): [string, string][] | null {
+        const part = this.parts.get(key);
+        if (!part || !this.keepsState) {
+            return part ? valuesOf(part.data) : null;
+        }
+        const { pose, scale, text } = part.data as Marker;
+        return valuesOf({ id: key, frame: part.frame, position: pose?.position, scale, text });
+    }
+    /** The fields of a point. */
+    pointValues(point: number): [string, string][] {
+        const set = this.last === null ? null : pointsIn(this.type, this.last);
+        return set && point * 3 < set.positions.length
+            ? set.fields.slice(0, VALUES_MAX).map((field) => [field, numberText(pointValue(set, field, point))])
+            : [];
     }
     setLook(look: Look): void {
         if (look !== this.look) {
@@ -51,7 +78,7 @@ export class TopicView {
         const drawn = draw(this.type, data, this.colour, this.look);
         if (drawn) {
             this.facts = drawn.facts;
-            this.put('', drawn.object, frameOf(data), null);
+            this.put('', drawn.object, { frame: frameOf(data), until: null, data });
         }
     }
     private applyMarkers(data: unknown, time_ns: bigint): void {
@@ -64,7 +91,8 @@ export class TopicView {
             const object = marker.action === DELETE || this.parts.size >= PARTS_MAX ? null : drawMarker(marker);
             if (object) {
                 const lifetime = lifetimeOf(marker);
-                this.put(keyOf(marker), object, frameOf(marker), lifetime > 0n ? time_ns + lifetime : null);
+                const until = lifetime > 0n ? time_ns + lifetime : null;
+                this.put(keyOf(marker), object, { frame: frameOf(marker), until, data: marker });
             }
         }
     }
@@ -86,12 +114,12 @@ export class TopicView {
         return first ? first.object.matrix.clone().multiply(first.object.children[0]!.matrix) : null;
     }
 
-    private put(key: string, drawn: THREE.Object3D, frame: string, until: bigint | null): void {
+    private put(key: string, drawn: THREE.Object3D, part: Omit<Part, 'object'>): void {
         const object = new THREE.Group();
         object.matrixAutoUpdate = false;
         object.add(drawn);
         this.group.add(object);
-        this.parts.set(key, { object, frame, until });
+        this.parts.set(key, { object, ...part });
     }
     private remove(key: string): void {
         const part = this.parts.get(key);

@@ -1,6 +1,7 @@
 // The three.js scene: camera, light, grid. Renders only after changes. z points up.
 import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
+import { Grid } from './grid';
 import { Pace } from './pace';
 
 export type Camera = 'free' | 'top';
@@ -18,7 +19,14 @@ function cssColour(name: string, fallback: string): THREE.Color {
 }
 
 const MARGIN = 1.08; // around what is fitted into the view
+const FAR_MAX = 1e9; // m: of a camera in a link
 const PICK_PART = 0.006; // of the distance: how far from the pointer a point or a line is hit
+
+function isShown(object: THREE.Object3D | null): boolean {
+    return object === null || (object.visible && isShown(object.parent));
+}
+/** The direction in which what is there looks, about the vertical. */
+const headingOf = (place: THREE.Matrix4): number => Math.atan2(place.elements[1]!, place.elements[0]!);
 
 export class Viewport {
     readonly world = new THREE.Group();
@@ -29,16 +37,19 @@ export class Viewport {
     private above = new THREE.OrthographicCamera(-10, 10, 10, -10, -20000, 20000);
     private controls: OrbitControls;
     private mode: Camera = 'free';
-    private grid: THREE.GridHelper | null = null;
+    private grid = new Grid();
     private frame = 0;
     private pace: Pace;
     private sizes: ResizeObserver;
     private followed = new THREE.Vector3();
     private following = false;
     private heading: number | null = null; // of what is followed, if the camera turns with it
-    private gridShown = true;
     private readonly up = new THREE.Vector3(0, 0, 1);
-    private span = 10;
+    private span = 10; // of what is seen from above at zoom 1
+    private extent = 10; // of all that is there
+    private ground = 0;
+    private watched: (() => void) | null = null; // called when the user has moved the camera
+    private byUser = false;
 
     /** Needs a canvas of its own: dispose() ends its WebGL context. */
     constructor(private canvas: HTMLCanvasElement) {
@@ -47,7 +58,13 @@ export class Viewport {
         this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
         const sun = new THREE.DirectionalLight(0xffffff, 1.8);
         sun.position.set(3, -5, 10);
-        this.scene.add(new THREE.HemisphereLight(0xffffff, 0x888888, 1.6), sun, this.world, this.overlay);
+        this.scene.add(
+            new THREE.HemisphereLight(0xffffff, 0x888888, 1.6),
+            sun,
+            this.world,
+            this.overlay,
+            this.grid.mesh,
+        );
         this.perspective.up.set(0, 0, 1);
         this.perspective.position.set(-12, -12, 10);
         this.above.position.set(0, 0, 1000);
@@ -60,8 +77,13 @@ export class Viewport {
     private makeControls(camera: THREE.Camera): OrbitControls {
         const controls = new OrbitControls(camera, this.canvas);
         controls.screenSpacePanning = true;
+        this.canvas.onkeydown = () => (this.byUser = true); // before the controls get it
         controls.listenToKeyEvents(this.canvas); // arrow keys pan, with Ctrl or Shift they rotate
-        controls.addEventListener('change', this.draw);
+        controls.addEventListener('start', () => (this.byUser = true));
+        controls.addEventListener('change', () => {
+            this.draw();
+            void (this.byUser && this.watched?.());
+        });
         return controls;
     }
 
@@ -72,31 +94,9 @@ export class Viewport {
     /** Applies the colours of the page's theme. */
     applyTheme = (): void => {
         this.scene.background = cssColour('--scene-bg', '#f4f5f6');
-        this.updateGrid(this.span);
+        this.grid.setColours(cssColour('--scene-grid', '#d8dce0'), cssColour('--scene-axis', '#9aa0a8'));
         this.draw();
     };
-
-    private updateGrid(span: number): void {
-        this.grid?.removeFromParent();
-        this.grid?.dispose();
-        const step = 10 ** Math.floor(Math.log10(Math.max(span / 4, 1e-3)));
-        const lines = 100;
-        this.grid = new THREE.GridHelper(
-            step * lines,
-            lines,
-            cssColour('--scene-axis', '#9aa0a8'),
-            cssColour('--scene-grid', '#d8dce0'),
-        );
-        this.grid.material.depthWrite = false; // a map on the ground covers all of its lines, not some
-        this.grid.rotation.x = Math.PI / 2;
-        this.grid.position.set(
-            Math.round(this.controls.target.x / step) * step,
-            Math.round(this.controls.target.y / step) * step,
-            0,
-        );
-        this.grid.visible = this.gridShown;
-        this.scene.add(this.grid);
-    }
 
     setCamera(mode: Camera): void {
         if (mode !== this.mode) {
@@ -119,16 +119,36 @@ export class Viewport {
             return;
         }
         const centre = box.getCenter(new THREE.Vector3());
-        this.span = Math.max(box.getSize(new THREE.Vector3()).length(), 0.5);
+        this.span = this.extent = Math.max(box.getSize(new THREE.Vector3()).length(), 0.5);
         const back = new THREE.Vector3(...SIDES.free).normalize();
         const distance = Math.max(this.distanceOf(box, centre, back), this.span / 2) * MARGIN;
         this.perspective.position.copy(centre).addScaledVector(back, distance);
-        this.perspective.near = distance / 1000;
-        this.perspective.far = distance * 100;
         this.above.position.set(centre.x, centre.y, centre.z + 1000);
         this.above.zoom = 1;
         this.controls.target.copy(centre);
-        this.updateGrid(this.span);
+        this.byUser = false;
+        this.resize();
+        this.controls.update();
+    }
+
+    /** Looks at what is at `place` from behind, `size` metres large, and follows it. `box`: all that is there. */
+    behind(place: THREE.Matrix4, size: number, box: THREE.Box3): void {
+        const at = new THREE.Vector3().setFromMatrixPosition(place);
+        const heading = headingOf(place);
+        const ahead = new THREE.Vector3(Math.cos(heading), Math.sin(heading), 0);
+        this.span = size * 8;
+        this.extent = Math.max(box.getSize(new THREE.Vector3()).length(), this.span);
+        this.controls.target.copy(at).addScaledVector(ahead, size);
+        this.perspective.position
+            .copy(at)
+            .addScaledVector(ahead, -2.2 * size)
+            .addScaledVector(this.up, 1.3 * size);
+        this.above.position.set(at.x, at.y, at.z + 1000);
+        this.above.zoom = 1;
+        this.byUser = false;
+        this.following = true;
+        this.followed.copy(at);
+        this.heading = null;
         this.resize();
         this.controls.update();
     }
@@ -162,6 +182,7 @@ export class Viewport {
         this.perspective.position
             .copy(target)
             .add(new THREE.Vector3(...SIDES[side]).normalize().multiplyScalar(distance));
+        this.byUser = false;
         this.controls.update();
         this.draw();
     }
@@ -178,7 +199,7 @@ export class Viewport {
             this.controls.target.add(step);
             this.followed.copy(position);
         }
-        const heading = place && turns ? Math.atan2(place.elements[1]!, place.elements[0]!) : null;
+        const heading = place && turns ? headingOf(place) : null;
         if (position && heading !== null && this.heading !== null) {
             const about = this.camera.position
                 .clone()
@@ -197,13 +218,76 @@ export class Viewport {
     }
 
     setGrid(shown: boolean): void {
-        this.gridShown = shown;
-        void (this.grid && (this.grid.visible = shown));
+        this.grid.mesh.visible = shown;
         this.draw();
+    }
+    setGround(height: number): void {
+        this.ground = height;
+    }
+
+    /** `moved`: the user has moved the camera. Movements with what is followed do not count. */
+    watch(moved: () => void): void {
+        this.watched = moved;
+    }
+    /**
+     * The camera in numbers: where it is and what it looks at, from above the middle and the height of what is seen; both
+     * from what is followed, and turned with it if the camera turns.
+     */
+    view(): number[] {
+        const { target } = this.controls;
+        const seen = (this.above.top - this.above.bottom) / this.above.zoom;
+        const local = (point: THREE.Vector3) =>
+            this.following
+                ? point
+                      .clone()
+                      .sub(this.followed)
+                      .applyAxisAngle(this.up, -(this.heading ?? 0))
+                : point.clone();
+        const at = local(target);
+        return this.mode === 'top'
+            ? [at.x, at.y, seen]
+            : [...local(this.perspective.position).toArray(), ...at.toArray()];
+    }
+    /** Numbers of view(), at what is followed now; false: they are of another kind of camera. */
+    setView(numbers: number[]): boolean {
+        if (numbers.length !== (this.mode === 'top' ? 3 : 6) || !numbers.every((one) => Math.abs(one) < FAR_MAX)) {
+            return false;
+        }
+        const world = (x: number, y: number, z: number) => {
+            const point = new THREE.Vector3(x, y, z);
+            return this.following ? point.applyAxisAngle(this.up, this.heading ?? 0).add(this.followed) : point;
+        };
+        const [a, b, c, d, e, f] = numbers as [number, number, number, number, number, number];
+        if (this.mode === 'top') {
+            this.controls.target.copy(world(a, b, this.controls.target.z));
+            this.above.position.set(this.controls.target.x, this.controls.target.y, this.above.position.z);
+            this.above.zoom = (this.above.top - this.above.bottom) / Math.max(c, 1e-6);
+            this.above.updateProjectionMatrix();
+        } else {
+            this.perspective.position.copy(world(a, b, c));
+            this.controls.target.copy(world(d, e, f));
+        }
+        this.byUser = false;
+        this.controls.update();
+        this.draw();
+        return true;
+    }
+    /** From now on the camera is where it is beside what is at `place`, which it follows. */
+    followFrom(place: THREE.Matrix4, turns: boolean): void {
+        this.following = true;
+        this.followed.setFromMatrixPosition(place);
+        this.heading = turns ? headingOf(place) : null;
     }
 
     /** The point of the world that is drawn there, else that of the ground; null: none. */
     pick(clientX: number, clientY: number): THREE.Vector3 | null {
+        const { hits, ray } = this.hit(clientX, clientY);
+        const ground = new THREE.Plane(this.up, -this.ground);
+        return hits[0]?.point.clone() ?? ray.ray.intersectPlane(ground, new THREE.Vector3());
+    }
+
+    /** What is drawn there, the nearest first. */
+    hit(clientX: number, clientY: number): { hits: THREE.Intersection[]; ray: THREE.Raycaster } {
         const box = this.canvas.getBoundingClientRect();
         const ray = new THREE.Raycaster();
         this.camera.updateMatrixWorld(); // it may not have been drawn with yet
@@ -211,20 +295,21 @@ export class Viewport {
             new THREE.Vector2(((clientX - box.left) / box.width) * 2 - 1, 1 - ((clientY - box.top) / box.height) * 2),
             this.camera,
         );
-        const reach =
-            (this.mode === 'top'
-                ? (this.above.top - this.above.bottom) / this.above.zoom
-                : this.camera.position.distanceTo(this.controls.target)) * PICK_PART;
+        const reach = this.distance() * PICK_PART;
         ray.params.Points.threshold = ray.params.Line.threshold = reach;
-        const hits = ray.intersectObject(this.world, true);
+        const hits = ray.intersectObject(this.world, true).filter((hit) => isShown(hit.object));
         const nearest = hits[0]?.distance ?? 0;
         // of those about as near, the one closest to the pointer
         const close = hits.filter((hit) => hit.distance - nearest < 4 * reach);
-        const best = close.reduce<THREE.Intersection | null>(
-            (a, b) => (a && (a.distanceToRay ?? 0) <= (b.distanceToRay ?? 0) ? a : b),
-            null,
-        );
-        return best?.point.clone() ?? ray.ray.intersectPlane(new THREE.Plane(this.up, 0), new THREE.Vector3());
+        close.sort((a, b) => (a.distanceToRay ?? 0) - (b.distanceToRay ?? 0));
+        return { hits: [...close, ...hits.slice(close.length)], ray };
+    }
+
+    /** How far what is in the middle of the view is, in metres; from above, as if the camera were there. */
+    private distance(): number {
+        return this.mode === 'top'
+            ? (this.above.top - this.above.bottom) / this.above.zoom
+            : this.camera.position.distanceTo(this.controls.target);
     }
 
     /** Width divided by height. */
@@ -261,6 +346,11 @@ export class Viewport {
             return;
         }
         const began = performance.now();
+        const distance = this.distance();
+        this.grid.place(this.controls.target, distance, this.ground);
+        this.perspective.near = distance / 500;
+        this.perspective.far = distance * 200 + this.extent * 4;
+        this.perspective.updateProjectionMatrix();
         this.renderer.render(this.scene, this.camera);
         this.pace.drew(began);
     };
@@ -269,7 +359,7 @@ export class Viewport {
         cancelAnimationFrame(this.frame);
         this.sizes.disconnect();
         this.controls.dispose();
-        this.grid?.dispose();
+        this.grid.dispose();
         disposeAll(this.world);
         disposeAll(this.overlay);
         this.renderer.dispose();

@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks';
 import { send } from '../../api';
 import { ago, bytes, count } from '../../format';
-import { useRole } from '../../service';
+import { service, useRole } from '../../service';
+import { useStore } from '../../store';
 import { labelOf } from '../../text/common';
 import { adminText } from '../../text/admin';
 import { uploadText } from '../../text/upload';
@@ -13,8 +14,8 @@ import { outcomeText, RunningJob, StateBadge } from './job_parts';
 import { FieldError, Form, ListTable, Table, useList, type Rows, type Values } from './parts';
 
 const t = adminText.imports;
-const FIELDS = [
-    { name: 'path', label: t.path, help: t.pathHelp, placeholder: '2024/may' },
+const fieldsFor = (roots: string[]) => [
+    { name: 'path', label: t.path, help: t.pathHelp, placeholder: '2024/may', choices: roots },
     { name: 'glob', label: t.glob, help: t.globHelp, placeholder: '*.bag' },
     { name: 'collection', label: t.collection, placeholder: 'default' },
     { name: 'mode', label: t.mode, options: Object.entries(t.modes) },
@@ -82,6 +83,7 @@ function Preview({ found }: { found: Rows<ImportItem> }) {
 export function Imports() {
     const last = useList<Job>('/jobs', { kind: 'import', limit: 20 });
     const mayImport = useRole('edit');
+    const roots = useStore(service)?.import_roots ?? [];
     const [found, setFound] = useState<Rows<ImportItem> | null>(null);
     const [job, setJob] = useState<string | null>(null);
     const start = async (values: Values) => {
@@ -100,8 +102,9 @@ export function Imports() {
     };
     return (
         <>
-            {mayImport && (
-                <Form fields={FIELDS} submit={preview}>
+            {mayImport && roots.length === 0 && <p class="muted">{t.noRoots}</p>}
+            {mayImport && roots.length > 0 && (
+                <Form fields={fieldsFor(roots)} submit={preview}>
                     {({ busy, send: submit, body }) => (
                         <div class="admin-inline">
                             {body}

@@ -1,7 +1,7 @@
 // What several sections show of jobs.
 import { useEffect, useState } from 'preact/hooks';
 import { followJob, send } from '../../api';
-import { count, percent } from '../../format';
+import { bytes, count, percent } from '../../format';
 import { labelOf, text } from '../../text/common';
 import { adminText } from '../../text/admin';
 import { showToast } from '../../toasts';
@@ -31,6 +31,12 @@ export function outcomeText(job: Job): string {
         .join(', ');
 }
 
+/** What it has done so far: "3 added, 1 failed · 12 MB of 1.2 GB", or "12 of 90". */
+function progressText(job: Job): string {
+    const [done, total] = [job.done, job.total].map(job.kind === 'import' ? bytes : count);
+    return [outcomeText(job), job.total > 0 && text.jobs.of(done!, total!)].filter(Boolean).join(' · ');
+}
+
 /** The progress of a job that was just started, with a button to cancel it; its end is also a notification. */
 export function RunningJob({ id, label, ended }: { id: string; label: string; ended: () => void }) {
     const [job, setJob] = useState<Job | null>(null);
@@ -54,7 +60,12 @@ export function RunningJob({ id, label, ended }: { id: string; label: string; en
     }, [id]);
     return (
         <div class="admin-job">
-            <Progress label={label} value={job && job.total > 0 ? job.done / job.total : null} />
+            <div class="admin-progress">
+                <Progress label={label} value={job && job.total > 0 ? job.done / job.total : null} />
+                <span class="small muted" role="status">
+                    {job && progressText(job)}
+                </span>
+            </div>
             <Action label={text.cancel} run={() => send('DELETE', `/jobs/${id}`)} />
         </div>
     );

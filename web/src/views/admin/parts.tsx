@@ -175,6 +175,7 @@ export interface FormField {
     check?: boolean; // 'yes' or ''
     multiline?: boolean;
     placeholder?: string;
+    choices?: string[]; // values to press, below the field
 }
 export type Values = Record<string, string>;
 
@@ -236,7 +237,7 @@ export function Form({ fields, initial = {}, focused, submit, children }: FormPr
     };
     const body = (
         <form class="admin-form" noValidate onSubmit={(event) => (event.preventDefault(), send())}>
-            {fields.map(({ name, options, check, ...field }, i) => {
+            {fields.map(({ name, options, check, choices = [], ...field }, i) => {
                 const set = (value: string) => setValues({ ...values, [name]: value });
                 return options ? (
                     <Select key={name} label={field.label} value={values[name]!} options={options} onChange={set} />
@@ -248,15 +249,21 @@ export function Form({ fields, initial = {}, focused, submit, children }: FormPr
                         onChange={(on) => set(on ? 'yes' : '')}
                     />
                 ) : (
-                    <Field
-                        key={name}
-                        {...field}
-                        focused={focused && i === 0}
-                        value={values[name]}
-                        error={error?.field === name ? error.message : null}
-                        autocomplete="off"
-                        onInput={(event) => set(event.currentTarget.value)}
-                    />
+                    <div key={name}>
+                        <Field
+                            {...field}
+                            focused={focused && i === 0}
+                            value={values[name]}
+                            error={error?.field === name ? error.message : null}
+                            autocomplete="off"
+                            onInput={(event) => set(event.currentTarget.value)}
+                        />
+                        {choices.map((choice) => (
+                            <button key={choice} type="button" class="link mono small" onClick={() => set(choice)}>
+                                {choice}
+                            </button>
+                        ))}
+                    </div>
                 );
             })}
             {error && !error.field && (

@@ -7,7 +7,7 @@ import { text } from '../../text/common';
 import { adminText } from '../../text/admin';
 import { showToast } from '../../toasts';
 import type { Collection, Quota, Retention as Rules, RetentionItem, RetentionRule } from '../../types';
-import { Button, Dialog } from '../../ui';
+import { Badge, Button, Dialog } from '../../ui';
 import { useRequest } from '../../use_request';
 import {
     Action,
@@ -30,6 +30,8 @@ type Document = Pick<Rules, 'rules' | 'quotas'>;
 type ListName = keyof Document;
 type Entry = RetentionRule & Quota;
 const PREVIEW_ROWS = 1000;
+const DAY_MS = 86_400_000;
+const NEARLY = 0.9; // of a quota, from which on it is said
 
 const SHARED = { name: 'collection', label: t.collection, help: t.globHelp, placeholder: 'lab*' };
 const FIELDS = {
@@ -119,7 +121,17 @@ interface Review {
     found: Rows<RetentionItem>;
     document: Document | null; // to save; null: what is saved, to run
 }
-function ReviewDialog({ review, onClose, onDone }: { review: Review; onClose: () => void; onDone: () => void }) {
+function ReviewDialog({
+    review,
+    when,
+    onClose,
+    onDone,
+}: {
+    review: Review;
+    when: string; // the rules are applied
+    onClose: () => void;
+    onDone: () => void;
+}) {
     const { found, document } = review;
     const save = () => send('PUT', '/admin/retention', { body: document });
     const run = () => send('POST', '/admin/retention/run').then(() => showToast(t.started));
@@ -142,7 +154,7 @@ function ReviewDialog({ review, onClose, onDone }: { review: Review; onClose: ()
             }
         >
             <p>{summary(found)}</p>
-            {document && <p class="muted">{t.whenRun}</p>}
+            {document && <p class="muted">{when}</p>}
             <Table
                 caption={t.runTitle}
                 empty=""
@@ -172,6 +184,22 @@ function ReviewDialog({ review, onClose, onDone }: { review: Review; onClose: ()
 }
 
 // ---- the view
+
+/** How full the fullest collection of a quota is. */
+function Usage({ text: said, share }: ReturnType<typeof usage>) {
+    return (
+        <>
+            {said}{' '}
+            {share >= NEARLY && <Badge kind={share >= 1 ? 'bad' : 'warn'}>{share >= 1 ? t.full : t.nearly}</Badge>}
+        </>
+    );
+}
+
+/** When the rules are applied next: a day after the last run; the server looks every ten minutes. */
+function nextRun({ last_run: last }: Rules): string {
+    const due = last ? Date.parse(last.ended) + DAY_MS : 0;
+    return due < Date.now() ? t.nextSoon : t.next(moment(new Date(due).toISOString()));
+}
 
 interface Editing {
     list: ListName;
@@ -270,7 +298,7 @@ export function Retention() {
                                 },
                                 {
                                     title: t.fullest,
-                                    cell: (q) => usage(q, saved.quotas, collections.value?.items ?? []),
+                                    cell: (q) => <Usage {...usage(q, saved.quotas, collections.value?.items ?? [])} />,
                                 },
                                 actions('quotas'),
                             ]}
@@ -286,7 +314,8 @@ export function Retention() {
                                       saved.last_run.purged,
                                       saved.last_run.failed,
                                   )
-                                : t.neverRun}
+                                : t.neverRun}{' '}
+                            {(saved.rules.length > 0 || saved.trash_days > 0) && nextRun(saved)}
                         </p>
                         <div class="row">
                             <Action label={t.preview} run={() => show(null)} />
@@ -302,7 +331,12 @@ export function Retention() {
                             />
                         )}
                         {review && (
-                            <ReviewDialog review={review} onClose={() => setReview(null)} onDone={rules.reload} />
+                            <ReviewDialog
+                                review={review}
+                                when={nextRun(saved)}
+                                onClose={() => setReview(null)}
+                                onDone={rules.reload}
+                            />
                         )}
                     </>
                 );

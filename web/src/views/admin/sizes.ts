@@ -35,17 +35,20 @@ export function matches(glob: string, name: string): boolean {
 }
 
 /** The fullest collection to which this quota applies, being the first that matches it. */
-export function usage(quota: Quota, quotas: Quota[], collections: Collection[]): string {
+export function usage(quota: Quota, quotas: Quota[], collections: Collection[]): { text: string; share: number } {
     const own = collections.filter(({ name }) => quotas.find((one) => matches(one.collection, name)) === quota);
     const share = (c: Collection) =>
         Math.max(quota.size ? c.size / quota.size : 0, quota.recordings ? c.recordings / quota.recordings : 0);
     const [fullest] = own.sort((a, b) => share(b) - share(a));
     return fullest
-        ? adminText.retention.usage(
-              fullest.name,
-              `${Math.round(share(fullest) * 100)} %`,
-              bytes(fullest.size),
-              count(fullest.recordings),
-          )
-        : adminText.retention.noCollection;
+        ? {
+              text: adminText.retention.usage(
+                  fullest.name,
+                  `${Math.round(share(fullest) * 100)} %`,
+                  bytes(fullest.size),
+                  count(fullest.recordings),
+              ),
+              share: share(fullest),
+          }
+        : { text: adminText.retention.noCollection, share: 0 };
 }

@@ -197,6 +197,8 @@ export function BatchDialog({
             actions={
                 state === 'asking' ? (
                     <>
+                        {Form && !ready && !loading && <span class="small muted">{t.previewFirst}</span>}
+                        {ready && ready.plan.changes === 0 && <span class="small muted">{t.nothingChanges}</span>}
                         <Button onClick={onClose}>{text.cancel}</Button>
                         <Button
                             kind="main"

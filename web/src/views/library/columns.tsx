@@ -19,6 +19,7 @@ const KINDS: Record<string, 'warn' | 'bad' | 'accent'> = {
     failed: 'bad',
     missing: 'bad',
     changed: 'warn',
+    announced: 'accent',
     trashed: 'warn',
 };
 

@@ -274,10 +274,15 @@ function List({
     const mayEdit = useRole('edit');
     const states = rows.hasStates;
     const off = useStore(hiddenColumns);
-    const [, draw] = useState(0);
+    const [drawn, draw] = useState(0);
     const previews = useMemo(() => new Previews(() => draw((n) => n + 1)), []);
     useEffect(() => () => previews.stop(), []);
     const shape = useMemo(() => columnsFor(width, states, off, previews), [width, states, off]);
+    const { ids, search } = selecting;
+    const columns = useMemo(
+        () => [selectColumn(selecting), ...shape.columns],
+        [rows, ids, search, shape, drawn], // previews are drawn when they are there
+    );
     useEffect(() => columnsWithoutRoom.set(shape.noRoom), [shape]);
     const seen = useRef<[number, number]>([0, 0]);
     const showPreviews = () => {
@@ -318,7 +323,7 @@ function List({
         <div class="library-list" ref={ref}>
             <VirtualTable
                 label={t.list}
-                columns={[selectColumn(selecting), ...shape.columns]}
+                columns={columns}
                 rowHeight={shape.rowHeight}
                 count={rows.total ?? 0}
                 rowAt={(index) => rows.at(index)}

@@ -233,7 +233,7 @@ const loading = (name: string) => {
         `hf download --repo-type dataset ${name} --local-dir ${folder}`,
         `python3 -c 'from lerobot.datasets.lerobot_dataset import LeRobotDataset; print(LeRobotDataset("${name}"))'`,
         `reel dataset get ${server} ${name} ${folder}`,
-        `curl -o ${folder}.tar '${server}/dav/datasets/${name}/?archive=tar'`,
+        `curl -OJ '${server}/dav/datasets/${name}/?archive=zip'`,
     ].join('\n');
 };
 

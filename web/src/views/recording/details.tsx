@@ -1,26 +1,17 @@
 // The sidebar of a recording: facts, annotations, scan report.
-import { get } from '../../api';
-import { useRequest } from '../../use_request';
 import type { Playback } from '../../playback';
 import { bytes, count, dateTime, duration } from '../../format';
 import { startText } from '../../recording_time';
 import { zoneName } from '../../time_zone';
 import { formatTitle, service, useRole } from '../../service';
 import { useStore } from '../../store';
-import { labelOf, text } from '../../text/common';
+import { labelOf } from '../../text/common';
 import { detailsText } from '../../text/recording';
-import type { Recording } from '../../types';
-import { Badge, Failed, Select } from '../../ui';
+import { Select } from '../../ui';
 import type { RecordingEvents } from './event_store';
 import { Events } from './events';
 import { change, Description, Notes, Tags, type Loaded } from './annotations';
-
-interface Scan {
-    damaged: boolean;
-    lost_bytes: number;
-    findings_total: number;
-    findings: { severity: string; part: number; offset: number; length: number; text: string }[];
-}
+import { ScanReport } from './scan_report';
 
 const CLOCK_SET = 'set by a user'; // as the API says of a clock that is not the file's
 
@@ -78,43 +69,6 @@ function Facts(loaded: Loaded) {
     );
 }
 
-function ScanReport({ recording }: { recording: Recording }) {
-    const scan = useRequest(
-        (signal) => get<Scan>(`/recordings/${recording.id}/scan`, {}, signal),
-        [recording.id, recording.updated],
-    );
-    if (scan.error !== null) {
-        return <Failed error={scan.error} retry={scan.reload} />;
-    }
-    if (!scan.value || recording.state === 'scanning') {
-        return null;
-    }
-    const { findings, findings_total: total, lost_bytes: lost } = scan.value;
-    return (
-        <section class="details-part">
-            <h3>{detailsText.scan}</h3>
-            <p>
-                {total === 0 && recording.messages === 0
-                    ? detailsText.noMessages
-                    : total === 0
-                      ? detailsText.allReadable(count(recording.messages))
-                      : detailsText.recovered(count(recording.messages), bytes(lost))}
-            </p>
-            <ul class="details-list">
-                {findings.map((f, i) => (
-                    <li key={i} class="details-finding">
-                        <Badge kind={f.severity === 'loss' ? 'bad' : f.severity === 'note' ? '' : 'warn'}>
-                            {labelOf(detailsText.severities, f.severity)}
-                        </Badge>{' '}
-                        {f.text}
-                    </li>
-                ))}
-            </ul>
-            {total > findings.length && <p class="small muted">{text.moreItems(total - findings.length)}</p>}
-        </section>
-    );
-}
-
 export function Details({ loaded, playback, events }: { loaded: Loaded; playback: Playback; events: RecordingEvents }) {
     return (
         <aside class="details" aria-label={detailsText.title} tabIndex={0}>
@@ -123,7 +77,7 @@ export function Details({ loaded, playback, events }: { loaded: Loaded; playback
             <Facts {...loaded} />
             <Events recording={loaded.recording} playback={playback} events={events} />
             <Notes {...loaded} />
-            <ScanReport recording={loaded.recording} />
+            <ScanReport recording={loaded.recording} playback={playback} />
         </aside>
     );
 }

@@ -20,6 +20,7 @@ import { exportPath, subjectOf } from './export_plan';
 import { detailsShown } from './remembered';
 
 const UNREADABLE = ['failed', 'missing', 'changed'];
+const CALM = ['scanning', 'recording', 'announced']; // nothing is wrong
 
 function Name(loaded: Loaded) {
     const { recording } = loaded;
@@ -66,10 +67,7 @@ function State({ recording }: { recording: Recording }) {
     return (
         <>
             {recording.state !== 'ready' && (
-                <Badge
-                    kind={recording.state === 'scanning' || recording.state === 'recording' ? 'accent' : 'bad'}
-                    title={text.stateHelp[recording.state]}
-                >
+                <Badge kind={CALM.includes(recording.state) ? 'accent' : 'bad'} title={text.stateHelp[recording.state]}>
                     {text.state[recording.state]}
                 </Badge>
             )}
@@ -105,14 +103,22 @@ function useActions({ recording, reload }: Loaded, confirmPurge: () => void): Me
         const finish = () => act(send('POST', `/recordings/${recording.id}/finish`), recordingText.finished);
         return mayAppend ? [{ label: recordingText.finish, icon: 'check', run: finish }] : [];
     }
-    const actions: MenuItem[] = [
-        { label: recordingText.original, icon: 'download', run: () => void download(original).catch(showError) },
-    ];
+    const announced = recording.state === 'announced';
+    const actions: MenuItem[] = [];
+    if (!announced) {
+        actions.push({
+            label: recordingText.original,
+            icon: 'download',
+            run: () => void download(original).catch(showError),
+        });
+    }
     if (linkKey) {
         return actions;
     }
-    actions.push({ label: recordingText.link, icon: 'link', run: () => void copyText(link()) });
-    if (mayEdit) {
+    if (!announced) {
+        actions.push({ label: recordingText.link, icon: 'link', run: () => void copyText(link()) });
+    }
+    if (mayEdit && !announced) {
         actions.push({
             label: recordingText.rescan,
             icon: 'search',
@@ -120,7 +126,7 @@ function useActions({ recording, reload }: Loaded, confirmPurge: () => void): Me
         });
     }
     const viewer = recording.links?.viewer;
-    if (viewer) {
+    if (viewer && !announced) {
         actions.push({
             label: recordingText.openViewer,
             icon: 'play',

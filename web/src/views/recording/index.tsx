@@ -15,6 +15,7 @@ import { useStore } from '../../store';
 import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import { Button, EmptyState, Failed, Spinner } from '../../ui';
+import { Announced } from './announced';
 import { Details } from './details';
 import { detailsShown } from './remembered';
 import { derives, useEvents } from './event_store';
@@ -135,6 +136,7 @@ function FullRecording({
 }) {
     const { recording } = loaded;
     const topics = recording.topics ?? [];
+    const announced = recording.state === 'announced';
     const pair = usePair(recording, second.recording);
     const bounds = unionOf(recording, pair);
     const playback = useRecordingPlayback(recording, opening, bounds);
@@ -147,7 +149,7 @@ function FullRecording({
     const own = sources[0]!.playback;
     const lanes = useLanes(second.recording);
     const [choosing, setChoosing] = useState(false);
-    const events = useEvents(recording.id, derives(topics));
+    const events = useEvents(recording.id, !announced && derives(topics));
     const details = useStore(detailsShown);
     const [exporting, setExporting] = useState(false);
     const [sharing, setSharing] = useState(false);
@@ -177,9 +179,9 @@ function FullRecording({
         <div class="recording">
             <Header
                 loaded={loaded}
-                onExport={() => setExporting(true)}
-                onCompare={pair || recording.messages === 0 || linkKey ? null : () => setChoosing(true)}
-                onShare={linkKey ? null : () => setSharing(true)}
+                onExport={announced ? null : () => setExporting(true)}
+                onCompare={announced || pair || recording.messages === 0 || linkKey ? null : () => setChoosing(true)}
+                onShare={announced || linkKey ? null : () => setSharing(true)}
             />
             <div class={`recording-main ${details ? '' : 'recording-without-details'}`}>
                 <div class="recording-content">
@@ -194,13 +196,15 @@ function FullRecording({
                     )}
                     {pair && <PairBar pair={pair} source={sources[0]!} />}
                     {second.error !== null && <PairFailed error={second.error} source={sources[0]!} />}
-                    <div class="recording-bar">
-                        {recording.messages > 0 && <Player recording={recording} playback={playback} step={step} />}
-                        <PanelsBar sources={sources} />
-                    </div>
-                    {recording.messages === 0 && <EmptyState {...emptyText(recording.state)} />}
+                    {!announced && (
+                        <div class="recording-bar">
+                            {recording.messages > 0 && <Player recording={recording} playback={playback} step={step} />}
+                            <PanelsBar sources={sources} />
+                        </div>
+                    )}
+                    {!announced && recording.messages === 0 && <EmptyState {...emptyText(recording.state)} />}
                     <div class="panels-area">
-                        <Panels sources={sources} />
+                        {announced ? <Announced loaded={loaded} playback={own} /> : <Panels sources={sources} />}
                     </div>
                 </div>
                 <Details loaded={loaded} playback={own} events={events} />

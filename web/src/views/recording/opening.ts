@@ -10,7 +10,7 @@ export async function openingTime(
     query: URLSearchParams,
     signal: AbortSignal,
 ): Promise<bigint | null> {
-    if (query.get('at')) {
+    if (query.get('at') || recording.state === 'announced') {
         return null;
     }
     const topics = recording.topics ?? [];

@@ -5,7 +5,9 @@ import { panels, type Panel } from '../../panels';
 import type { Recording, Topic } from '../../types';
 import { arranged, freeId, idsOf, keepPanels, kindOf, readTree, writeTree, type Tree } from './layout/tree';
 
-const DEFAULT_COUNT = 2;
+const DEFAULT_LEAST = 2;
+const DEFAULT_MOST = 3; // a robot: its camera, the 3D view, a plot
+const USEFUL = 2; // of fits()
 /** By the types of the topics: recordings of one format may have nothing in common. */
 const key = ({ topics = [] }: Recording) => `reel.panels.${[...new Set(topics.map(({ type }) => type))].sort().join()}`;
 
@@ -21,7 +23,9 @@ export function availablePanels(recording: Recording, topics: Topic[]): Panel[] 
 export function defaultLayout(recording: Recording, topics: Topic[]): Tree | null {
     const fitting = availablePanels(recording, topics);
     const order = [...fitting].sort((a, b) => b.fits(recording, topics) - a.fits(recording, topics));
-    return arranged(order.slice(0, DEFAULT_COUNT).map((panel) => panel.name));
+    const useful = order.filter((panel) => panel.fits(recording, topics) >= USEFUL).length;
+    const shown = order.slice(0, Math.min(Math.max(useful, DEFAULT_LEAST), DEFAULT_MOST));
+    return arranged(shown.map((panel) => panel.name));
 }
 
 /**

@@ -2,38 +2,14 @@
 import { get } from '../../api';
 import { duration } from '../../format';
 import type { Range } from '../../playback';
-import { relativeTime, timeNs } from '../../recording_time';
+import { relativeTime } from '../../recording_time';
 import { timelineText } from '../../text/timeline';
 import type { Finding, Recording } from '../../types';
 import { useRequest } from '../../use_request';
+import { lossesOf } from './losses';
 import { xOf } from './timeline_lanes';
 
 const LEAST_PX = 3;
-
-interface Loss extends Range {
-    texts: string[];
-}
-
-/** Those that touch are one. */
-function lossesOf(findings: readonly Finding[]): Loss[] {
-    const losses: Loss[] = [];
-    for (const { start, end, text } of findings) {
-        if (start && end) {
-            losses.push({ start: timeNs(start), end: timeNs(end), texts: [text] });
-        }
-    }
-    losses.sort((a, b) => (a.start < b.start ? -1 : 1));
-    return losses.reduce<Loss[]>((joined, loss) => {
-        const last = joined.at(-1);
-        if (last && loss.start <= last.end) {
-            last.end = loss.end > last.end ? loss.end : last.end;
-            last.texts.push(...loss.texts);
-        } else {
-            joined.push(loss);
-        }
-        return joined;
-    }, []);
-}
 
 export function Losses({ recording, view, width }: { recording: Recording; view: Range; width: number }) {
     const found = useRequest(
@@ -47,11 +23,15 @@ export function Losses({ recording, view, width }: { recording: Recording; view:
         <>
             {lossesOf(found.value?.findings ?? [])
                 .filter(({ start, end }) => end >= view.start && start <= view.end)
-                .map(({ start, end, texts }) => {
+                .map(({ start, end, findings }) => {
                     const from = Math.max(0, xOf(start, view, width));
                     const to = Math.min(width, xOf(end, view, width));
                     const wide = Math.max(to - from, LEAST_PX);
-                    const label = timelineText.lost(relativeTime(recording, start), duration(end - start), texts);
+                    const label = timelineText.lost(
+                        relativeTime(recording, start),
+                        duration(end - start),
+                        findings.map((one) => one.text),
+                    );
                     return (
                         <div
                             key={String(start)}

@@ -2,7 +2,7 @@
 // while it is sent, only if it may be stored already, or where the browser cannot hash parts. It continues when the
 // upload view is left.
 import * as tus from 'tus-js-client';
-import { ApiError, BASE, get, getPage, ownHeaders, patch } from '../../api';
+import { ApiError, BASE, get, getPage, ownHeaders, patch, said } from '../../api';
 import { askServer } from '../../server_state';
 import { Store } from '../../store';
 import { text } from '../../text/common';
@@ -189,10 +189,9 @@ function errorMessage(error: unknown): string {
     const response = error instanceof tus.DetailedError ? error.originalResponse : null;
     if (response) {
         try {
-            const problem = JSON.parse(response.getBody()) as Problem;
-            return problem.detail || problem.title;
+            return said(JSON.parse(response.getBody()) as Problem, response.getStatus());
         } catch {
-            return text.httpError(response.getStatus());
+            return said(null, response.getStatus());
         }
     }
     return error instanceof tus.DetailedError ? text.noAnswer : error instanceof Error ? error.message : String(error);
