@@ -353,8 +353,4 @@ bool cli_selection(struct cli_select *s, struct reel_recording *const *recording
 bool cli_output_open(struct output_file *o, const char *path, bool replace, struct reel_error *err);
 bool cli_output_write(void *output_file, const void *data, size_t size, struct reel_error *err);
 
-/* ---- the demonstration recordings, whole in memory (from malloc) */
-bool cli_demo_bag(uint8_t **data, size_t *size, struct reel_error *err);
-bool cli_demo_nanover(uint8_t **data, size_t *size, struct reel_error *err);
-
 #endif

@@ -6,14 +6,7 @@
 #include "base/cleanup.h"
 #include "base/size_text.h"
 #include "cli/cli.h"
-
-static const struct {
-    const char *name;
-    bool (*make)(uint8_t **data, size_t *size, struct reel_error *err);
-} demos[] = {
-    {"demo.bag", cli_demo_bag},
-    {"demo.nanover.zip", cli_demo_nanover},
-};
+#include "recordings/demo.h"
 
 static bool write_demo(const char *folder, size_t number, bool replace, struct reel_error *err) {
     AUTO_MEM uint8_t *data = NULL;

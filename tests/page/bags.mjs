@@ -9,6 +9,7 @@ const VECTOR = '='.repeat(80) + '\nMSG: geometry_msgs/Vector3\nfloat64 x\nfloat6
 const QUATERNION = '='.repeat(80) + '\nMSG: geometry_msgs/Quaternion\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w\n';
 export const TYPES = {
     // [md5, definition]
+    'lab_msgs/Unknown': ['f'.repeat(32), ''],
     'std_msgs/String': ['992ce8a1687cec8c8bd883ec73ca41d1', 'string data\n'],
     'std_msgs/Float64': ['fdb28210bfa9d7c91146260178d9a584', 'float64 data\n'],
     'sensor_msgs/Image': [

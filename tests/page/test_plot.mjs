@@ -146,10 +146,7 @@ export const tests = {
             `/recordings/${tape.id}?panels=messages&messages.topic=/robot/Battery`,
             {},
             async (page) => {
-                await page
-                    .locator('.messages-opaque')
-                    .getByText('does not decode messages of the encoding mira')
-                    .waitFor();
+                await page.locator('.messages-opaque').getByText('how it is serialized is not documented').waitFor();
                 await becomes(
                     () => page.locator('.messages').getByRole('button', { name: 'Plot', includeHidden: true }).count(),
                     0,

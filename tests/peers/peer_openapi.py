@@ -100,6 +100,9 @@ class OpenApi(unittest.TestCase):
         self.ask('GET', '/admin/{path}', path='tokens')
         for path in ('/', '/healthz', '/readyz', '/metrics', API, '/grafana'):
             self.ask('GET', path)
+        self.ask('GET', API + '/demo/{name}', name='demo.bag')
+        self.ask('GET', API + '/demo/{name}', '?nonsense=1', 400, name='demo.bag')
+        self.ask('GET', API + '/demo/{name}', status=404, name='none')
         for path in ('/healthz', '/readyz', '/openapi.json', '/favicon.ico'):
             self.ask('GET', path, '?nonsense=1', 400)
         for path in ('/', '/events', '/upload', '/admin', '/docs'):

@@ -214,7 +214,8 @@ void api_page_asset(struct http_request *r) {
 /* Browsers ask for it before they have read the page's <link rel="icon">, and for what is no page. */
 void api_favicon(struct http_request *r) {
     for (const struct page_file *f = page_files; f->name; f++) {
-        if (strncmp(f->name, "assets/icon-", strlen("assets/icon-")) == 0 && strcmp(f->media_type, "image/svg+xml") == 0) {
+        if (strncmp(f->name, "assets/icon-", strlen("assets/icon-")) == 0 &&
+            strcmp(f->media_type, "image/svg+xml") == 0) {
             page_reply(r, f, "public, max-age=86400");
             return;
         }

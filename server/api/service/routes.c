@@ -79,5 +79,11 @@ const struct api_route api_routes_service[] = {
      .id = "getService",
      .tag = "service",
      .answers = "200" ERRORS},
+    {.http = {"GET", BASE "/demo/{name}", ROLE_UPLOAD, api_no_params,
+              "Returns a demonstration recording: demo.bag or demo.nanover.zip, as `reel demo` writes them.", api_demo,
+              NULL, NULL, NULL},
+     .id = "getDemo",
+     .tag = "service",
+     .answers = "200 404:NotFound" ERRORS},
     {.id = NULL},
 };

@@ -17,6 +17,7 @@ void api_page(struct http_request *r);
 bool api_page_unknown(struct http_request *r); /* for struct http_options */
 void api_page_asset(struct http_request *r);
 void api_favicon(struct http_request *r);
+void api_demo(struct http_request *r);
 void api_openapi(struct http_request *r);
 
 #endif

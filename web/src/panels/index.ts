@@ -51,4 +51,17 @@ export interface Panel {
     Panel: ComponentType<PanelProps>;
 }
 
-export const panels: Panel[] = [scene, image, plot, messages, log, map, topics, fields, states, values, gauge, diagnostics];
+export const panels: Panel[] = [
+    scene,
+    image,
+    plot,
+    messages,
+    log,
+    map,
+    topics,
+    fields,
+    states,
+    values,
+    gauge,
+    diagnostics,
+];

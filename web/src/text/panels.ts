@@ -19,8 +19,10 @@ export const messagesText = {
     plotField: (path: string) => `Plot ${path}`,
     column: 'Column',
     columnField: (path: string) => `Show ${path} as a column`,
-    opaque: (encoding: string) =>
-        `The server does not decode messages of ${encoding ? `the encoding ${encoding}` : 'this topic'}: they are shown as bytes and cannot be plotted.`,
+    opaque: (encoding: string, why: string | undefined) =>
+        why
+            ? `Shown as bytes, which cannot be plotted: ${why}.`
+            : `The server does not decode messages of ${encoding ? `the encoding ${encoding}` : 'this topic'}: they are shown as bytes and cannot be plotted.`,
     asTable: 'Table',
     columns: 'Columns',
     chooseColumns: 'Select columns',
@@ -124,7 +126,8 @@ export const imageText = {
     waiting: 'Waiting for pictures…',
     wait: 'Wait for them',
     dontWait: 'Don’t wait',
-    facts: (width: number, height: number, time: string) => `${width} × ${height} · ${time}`,
+    size: (width: number, height: number) => `${width} × ${height}`,
+    at: (time: string) => ` · ${time}`,
     noCodec: (codec: string) =>
         `This browser does not play ${codec}. Export the topic as .mp4 and open it with another player.`,
     damagedVideo:

@@ -131,7 +131,9 @@ export function ImagePanel(props: PanelProps) {
         }
         to.getContext('2d', { alpha: false })!.drawImage(image, 0, 0);
         to.dataset.size = (size ?? [w, h]).join(' ');
-        facts.current!.textContent = imageText.facts(size?.[0] ?? w, size?.[1] ?? h, relativeTime(recording, time));
+        const [shape, when] = facts.current!.children;
+        shape!.textContent = imageText.size(size?.[0] ?? w, size?.[1] ?? h);
+        when!.textContent = imageText.at(relativeTime(recording, time));
     };
     const { shown, reload, pictures } = usePictures(props, topic, () => requestWidth(width.current * view.zoom), draw);
     useLayoutEffect(() => void lay(), [rotate, view]);
@@ -166,7 +168,10 @@ export function ImagePanel(props: PanelProps) {
                         onChange={(to) => onSettings({ topic: to })}
                     />
                 )}
-                <output class={`image-facts mono small muted ${hidden}`} aria-live="off" ref={facts} />
+                <output class={`image-facts mono small muted ${hidden}`} aria-live="off" ref={facts}>
+                    <span />
+                    <span />
+                </output>
                 {offered.length > 0 && (
                     <Menu
                         icon="box"

@@ -226,6 +226,7 @@ export default function MapPanel(props: PanelProps) {
                 {request.loading && !live && <Spinner />}
             </div>
             {request.error !== null && <Failed error={request.error} retry={request.reload} />}
+            <Legend tracks={flat} hidden={hidden} colourOf={colourOf} by={by} range={range} onToggle={toggle} />
             <div class={`map-area ${hovered ? 'on-track' : ''}`} ref={area}>
                 <canvas ref={base} aria-hidden="true" />
                 <canvas
@@ -235,7 +236,6 @@ export default function MapPanel(props: PanelProps) {
                     aria-label={mapText.label(tracks.map((track) => track.name).join(', '))}
                     {...pointer.handlers}
                 />
-                <Legend tracks={flat} hidden={hidden} colourOf={colourOf} by={by} range={range} onToggle={toggle} />
                 {hovered && <Tip hovered={hovered} recording={recording} globe={globe} size={size} />}
                 {attribution && <p class="map-attribution">{attribution}</p>}
             </div>

@@ -58,14 +58,15 @@ function useMessage({ recording, playback }: PanelProps, topic: Topic | undefine
 function Shown({
     message,
     bytes,
+    why,
     hex,
     more,
-}: Loaded & { hex: boolean; more: (path: string, leaf: Value) => Partial<TreeNode> }) {
+}: Loaded & { why: string | undefined; hex: boolean; more: (path: string, leaf: Value) => Partial<TreeNode> }) {
     const [open, setOpen] = useState(new Set<string>());
     const opaque = message.encoding === undefined ? null : bytesOf(message.data);
     return (
         <>
-            {opaque && <p class="messages-opaque small muted">{messagesText.opaque(message.encoding!)}</p>}
+            {opaque && <p class="messages-opaque small muted">{messagesText.opaque(message.encoding!, why)}</p>}
             {bytes ? (
                 <Hex bytes={bytes} />
             ) : opaque ? (
@@ -194,7 +195,7 @@ export function Messages(props: PanelProps) {
                     )}
                     {at.error !== null && <Failed error={at.error} retry={at.reload} />}
                     {!shown && at.error === null && at.time !== null && <p class="empty muted">{messagesText.none}</p>}
-                    {shown && <Shown key={topic.name} {...shown} hex={hex} more={more} />}
+                    {shown && <Shown key={topic.name} {...shown} why={topic.undecoded} hex={hex} more={more} />}
                 </div>
             )}
             {picking && (

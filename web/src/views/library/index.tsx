@@ -2,11 +2,13 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../use_size';
 import { go, href, setQuery, useAddress } from '../../address';
-import { onChange } from '../../api';
-import { useRole } from '../../service';
+import { get, getBytes, onChange } from '../../api';
+import { service, useRole } from '../../service';
 import { useStore } from '../../store';
+import { useRequest } from '../../use_request';
 import { libraryText } from '../../text/library';
-import type { Recording } from '../../types';
+import { showError } from '../../toasts';
+import type { Recording, Stat } from '../../types';
 import { Button, Confirm, EmptyState, Failed, lazy, Menu, Select, Spinner, VirtualTable, type Sort } from '../../ui';
 import { purge, restore, trash } from './actions';
 import { BulkBar } from './bulk_bar';
@@ -27,6 +29,7 @@ const t = libraryText;
 const REFRESH_AFTER_MS = 400;
 const RECOUNT_AFTER_MS = 3000; // filters and histogram: expensive, and not urgent
 const NEWEST = '-created';
+const DEMOS = ['demo.bag', 'demo.nanover.zip'];
 const Found = lazy(() => import('./found'));
 
 /** The list for a search, kept up to date; `refreshCount` increases when counts must be reloaded. */
@@ -123,18 +126,45 @@ function Empty({ q, start, end, sort }: { q: string; start: string | null; end: 
     return (
         <EmptyState title={t.empty} help={mayUpload ? t.emptyHelp : t.noUpload}>
             {mayUpload && <EmptyUpload />}
+            <EmptyTrash />
         </EmptyState>
     );
 }
 
 function EmptyUpload() {
+    const known = useStore(service);
     return (
         <>
             <code class="library-curl">{`curl -T run.bag ${document.baseURI}api/v1/recordings/by-name/lab/`}</code>
             <a class="button main" href="upload">
                 {t.emptyUpload}
             </a>
+            <Button onClick={() => void uploadDemo().catch(showError)}>{t.demo}</Button>
+            <p class="library-formats small muted">
+                {t.formats((known?.formats ?? []).map(({ title, suffixes }) => `${suffixes[0]}: ${title}`))}
+            </p>
         </>
+    );
+}
+
+/** The recordings that `reel demo` writes, uploaded as any file. */
+async function uploadDemo(): Promise<void> {
+    const files = DEMOS.map(async (name) => ({ name, file: new File([await getBytes(`/demo/${name}`)], name) }));
+    const { addFiles } = await import('../upload/queue');
+    addFiles(await Promise.all(files), 'demo', {});
+    go('upload');
+}
+
+/** There are no filters, but what was deleted may be wanted. */
+function EmptyTrash() {
+    const stats = useRequest((signal) => get<{ items: Stat[] }>('/stats', { by: 'state' }, signal), []).value;
+    const trashed = stats?.items.find((stat) => stat.name === 'trashed')?.recordings ?? 0;
+    return (
+        trashed > 0 && (
+            <p>
+                <a href={href('', { q: 'state:trashed' })}>{t.inTrash(trashed)}</a>
+            </p>
+        )
     );
 }
 
@@ -372,6 +402,16 @@ export function Library() {
                 <div class="library-main">
                     <Mistakes />
                     <Found q={q} where={where} start={start} end={end} />
+                </div>
+            </div>
+        );
+    }
+    if (shown.error === null && shown.total === 0 && !q && !start && !end) {
+        return (
+            <div class="library">
+                <h1 class="visually-hidden">{t.title}</h1>
+                <div class="library-main">
+                    <Empty q="" start={start} end={end} sort={order} />
                 </div>
             </div>
         );

@@ -12,7 +12,8 @@ import type { EventLane } from './use_event_lane';
 const ROW_PX = 20;
 const GAP_PX = 3;
 const INSIDE_PX = 26; // a bar this wide has its title inside, others have it beside them
-const BESIDE_PX = 24; // less room beside a bar shows no title
+const BESIDE_PX = 16; // less room beside a bar shows no title
+const TITLE_APART_PX = 8; // from the next one
 const FORM_PX = 180;
 
 export const laneHeight = (rows: number): number => rows * ROW_PX + 2 * GAP_PX;
@@ -28,6 +29,9 @@ function Bar({ lane, placed }: { lane: EventLane; placed: Placed }) {
     const mark = placed.marks[0]!;
     const wide = placed.width >= INSIDE_PX;
     const active = mark.id === lane.active;
+    // from its left if the title begins inside, else beside the bar
+    const free = Math.min(placed.clear, placed.width + placed.room, lane.width - placed.x) - TITLE_APART_PX;
+    const room = wide ? free : free - placed.width;
     return (
         <div
             class={`timeline-event ${wide ? 'wide' : ''} ${active ? 'active' : ''} ${mark.derived ? 'derived' : ''}`}
@@ -42,17 +46,8 @@ function Bar({ lane, placed }: { lane: EventLane; placed: Placed }) {
             style={{ left: `${placed.x}px`, width: `${placed.width}px`, top: `${topOf(placed.row)}px` }}
         >
             {lane.mayEdit && !mark.derived && <span class="timeline-event-edge start" data-edge="start" />}
-            {(wide || placed.room >= BESIDE_PX) && (
-                <span
-                    class="timeline-event-title"
-                    style={{
-                        maxWidth: wide
-                            ? placed.clear < placed.width
-                                ? `${placed.clear}px`
-                                : undefined
-                            : `${Math.min(placed.room - 8, 300)}px`,
-                    }}
-                >
+            {(wide || room >= BESIDE_PX) && (
+                <span class="timeline-event-title" style={{ maxWidth: `${Math.max(room, 0)}px` }}>
                     {mark.title}
                 </span>
             )}

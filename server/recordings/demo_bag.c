@@ -2,11 +2,12 @@
  * index. Written independently of the bag writer, so that it can test it. emit() runs twice: first to compute offsets,
  * then to write the bytes. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/sink.h"
-#include "cli/cli.h"
+#include "recordings/demo.h"
 
 enum {
     TICKS = 200,
@@ -281,7 +282,7 @@ static void emit(struct reel_sink *out, struct bag *bag) {
     }
 }
 
-bool cli_demo_bag(uint8_t **data, size_t *size, struct reel_error *err) {
+bool demo_bag(uint8_t **data, size_t *size, struct reel_error *err) {
     AUTO_MEM struct bag *bag = calloc(1, sizeof *bag);
     if (!bag) {
         return reel_fail_memory(err);

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/sink.h"
-#include "cli/cli.h"
+#include "recordings/demo.h"
 
 enum {
     FRAMES = 600,
@@ -357,7 +357,7 @@ static void put_archive(struct reel_sink *out, struct member members[2]) {
     put_directory(out, members, 2);
 }
 
-bool cli_demo_nanover(uint8_t **data, size_t *size, struct reel_error *err) {
+bool demo_nanover(uint8_t **data, size_t *size, struct reel_error *err) {
     AUTO(show_done) struct show show = {0};
     for (unsigned frame = 0; frame < FRAMES; frame++) {
         uint64_t now = FIRST_US + (uint64_t)frame * FRAME_US;
