@@ -439,7 +439,7 @@ export const tests = {
         await withPage(server, '/upload', { allow: [...expected, /415|507/] }, async (page) => {
             await picker(page).setInputFiles(junk);
             await state(page, 'junk.bag', 'Failed');
-            await becomes(() => row(page, 'junk.bag').getByRole('alert').textContent(), /no known recording format/);
+            await becomes(() => row(page, 'junk.bag').getByRole('alert').textContent(), /^No known recording format/);
             await page.getByRole('button', { name: 'Remove junk.bag' }).click();
             await becomes(() => page.locator('.upload-item').count(), 0);
             await server.json('/admin/retention', {
