@@ -233,7 +233,7 @@ bool app_serve(struct app *app, const struct http_route *routes, const struct ht
         .keys = &key_store,
         .hosts = c->hosts.items,
         .origins = c->origins.items,
-        .viewer = c->viewer,
+        .viewers = {c->viewer, c->viewer_mol},
         .public_url = c->public_url,
         .prefix = app->prefix,
         .connections_max = c->connections_max,

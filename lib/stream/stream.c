@@ -60,9 +60,9 @@ static uint64_t kept_of(const struct stream *s, uint64_t n) {
 static bool has_since(const struct stream *s) {
     return s->since.bytes > 0 || s->since.offset > 0 || s->since.chunks > 0;
 }
-static bool is_new(const struct stream *s, const struct reel_entry *e) {
-    return e->chunk == 0 ? e->offset >= s->since.bytes
-                         : e->chunk > s->since.chunks || (e->chunk == s->since.chunks && e->offset >= s->since.offset);
+bool stream_is_new(const struct reel_since *since, const struct reel_entry *e) {
+    return e->chunk == 0 ? e->offset >= since->bytes
+                         : e->chunk > since->chunks || (e->chunk == since->chunks && e->offset >= since->offset);
 }
 
 /* Adds the messages of each channel in [from, to), as merge_count(); of those that are new only a walk finds out. The
@@ -82,7 +82,7 @@ static bool count_between(struct stream *s, const struct merge_position *from, c
         if (merge_compare(&at, to) >= 0) {
             break;
         }
-        counts[channel] += is_new(s, &entry);
+        counts[channel] += stream_is_new(&s->since, &entry);
     }
     return step != REEL_STEP_ERROR;
 }
@@ -133,7 +133,7 @@ static enum reel_step plain_next(struct reel_stream *base, struct reel_message *
         if (m->entry.time_ns >= s->end_ns && s->end_ns != REEL_TIME_MAX) {
             return REEL_STEP_END;
         }
-        if (!is_new(s, &m->entry)) {
+        if (!stream_is_new(&s->since, &m->entry)) {
             continue;
         }
         m->time_ns = m->entry.time_ns;
@@ -215,7 +215,7 @@ bool stream_selects(struct reel_stream *base, const struct reel_message *m, bool
     if (base->ops != &plain_ops) {
         return where_selects(base, m, selects, err);
     }
-    *selects = is_new((struct stream *)base, &m->entry);
+    *selects = stream_is_new(&((struct stream *)base)->since, &m->entry);
     return true;
 }
 

@@ -21,6 +21,8 @@ struct reel_since {
     uint32_t chunks;
 };
 
+bool stream_is_new(const struct reel_since *since, const struct reel_entry *entry);
+
 struct reel_message {
     int64_t time_ns;
     uint32_t channel;     /* position in the stream's channels */

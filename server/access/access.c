@@ -176,7 +176,7 @@ bool access_still_sees(const struct http_request *r, const struct http_caller *c
     if (!catalog_get(http_app(r)->catalog, key, &row, &err)) {
         return err.code != REEL_NOT_FOUND;
     }
-    bool sees = access_sees(caller, &row);
+    bool sees = row.state != STATE_TRASHED && access_sees(caller, &row);
     catalog_recording_done(&row);
     return sees;
 }

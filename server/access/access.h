@@ -29,7 +29,8 @@ REEL_DEFINE_AUTO(struct access, access_close);
 /* What the caller may not see is not found, so that its existence is not disclosed. A link does not reach a recording
  * in the trash. */
 bool access_sees(const struct http_caller *caller, const struct catalog_recording *row);
-/* The same of the recording `key` as it is now; true also while the catalog cannot be asked. */
+/* The same of the contents of the recording `key` as it is now, which in the trash nobody reads; true also while the
+ * catalog cannot be asked. */
 bool access_still_sees(const struct http_request *r, const struct http_caller *caller, const char *key);
 
 /* Creates an admin token for an archive that never had a token. */

@@ -251,6 +251,9 @@ static int run_serve(int argc, char **argv) {
     if (config.viewer && !is_web_address(config.viewer)) {
         return cli_misused(&cli_serve, "--viewer must begin with http:// or https://");
     }
+    if (config.viewer_mol && !is_web_address(config.viewer_mol)) {
+        return cli_misused(&cli_serve, "--viewer-mol must begin with http:// or https://");
+    }
     if (config.public_url && (!is_web_address(config.public_url) || strpbrk(config.public_url, "?# "))) {
         return cli_misused(&cli_serve, "--public-url must be like https://archive.example, without a query");
     }

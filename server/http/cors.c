@@ -30,19 +30,25 @@ bool cors_origin_listed(const struct http_server *server, const char *origin) {
     return false;
 }
 
-/* Whether the viewer's address begins with this origin. */
-static bool is_viewer(const struct http_server *server, const char *origin) {
-    const char *viewer = server->options.viewer, *slashes = strstr(origin, "://");
+static bool begins_with_origin(const char *viewer, const char *origin) {
+    const char *slashes = strstr(origin, "://");
     size_t size = strlen(origin);
     return viewer && slashes && slashes[3] && ascii_ncasecmp(viewer, origin, size) == 0 &&
            strchr("/?#", viewer[size]); /* also the NUL */
+}
+
+/* Whether the address of a viewer begins with this origin. */
+static bool is_viewer(const struct http_server *server, const char *origin) {
+    const char *const *viewers = server->options.viewers;
+    return begins_with_origin(viewers[0], origin) || begins_with_origin(viewers[1], origin);
 }
 
 /* Whether origins are treated differently, so that responses need Vary: Origin. */
 static bool origins_differ(const struct http_server *server) {
     const char *const *known = server->options.origins;
     bool listed = known && known[0];
-    return listed ? !(strcmp(known[0], "*") == 0 && !known[1]) : server->options.viewer != NULL;
+    return listed ? !(strcmp(known[0], "*") == 0 && !known[1])
+                  : server->options.viewers[0] || server->options.viewers[1];
 }
 
 /* The value of Access-Control-Allow-Origin for reading; NULL: none. */

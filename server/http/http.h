@@ -433,7 +433,7 @@ struct http_options {
     const char *const *origins; /* CORS: origins that may read with credentials and write; "*" = any may read */
     const char *public_url;     /* its host is one of the server's; NULL: none */
     const char *prefix;         /* http_prefix_read() of it; NULL: none */
-    const char *viewer;         /* address of a viewer, whose origin may read without credentials; may be NULL */
+    const char *viewers[2];     /* addresses of viewers, whose origins may read without credentials; may be NULL */
     unsigned connections_max, header_timeout_s, idle_timeout_s;
     unsigned connections_per_address;             /* 0: a quarter of connections_max */
     uint64_t body_min_rate;                       /* bytes per second, measured over 30 s; slower uploads are cut off */

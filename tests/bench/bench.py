@@ -63,7 +63,7 @@ def main():
     p.add_argument('--folder', default=os.path.join(root, 'build', 'bench'), help='where inputs and archives lie meanwhile: on the disk to measure')
     p.add_argument('--quick', action='store_true', help='inputs of a tenth, medians of 3')
     p.add_argument('--only', metavar='PART',
-                   help='only the parts whose name holds this: scan, containers, values, growth, uploads, downloads, small, ranges, slices, lists, clients, token, decoding, threads, series, tables, memory, background, page, play, record, cluster')
+                   help='only the parts whose name holds this: scan, containers, values, growth, uploads, downloads, small, ranges, slices, lists, clients, token, decoding, threads, series, tables, memory, background, page, play, sockets, record, cluster')
     p.add_argument('--minutes', type=float, default=1, help='how long the page plays before its memory is measured')
     p.add_argument('--json', metavar='FILE', help='the figures, with every sample, as JSON')
     args = p.parse_args()

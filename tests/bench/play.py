@@ -23,7 +23,7 @@ def bag_of_steps(path, seconds):
 
 
 def arrivals(port, recording, query, count):
-    """For each of `count` playbacks, (time of arrival, number of the message) of its rows."""
+    """For each of `count` playbacks, (time of arrival, its own time in seconds) of its rows."""
     selector, found = selectors.DefaultSelector(), [[] for _ in range(count)]
     for i in range(count):
         s = socket.create_connection(('127.0.0.1', port))
@@ -35,17 +35,21 @@ def arrivals(port, recording, query, count):
             data = key.fileobj.recv(1 << 16)
             now = time.monotonic()
             *lines, key.data[1] = (rest + data).split(b'\n')
-            found[i] += [(now, json.loads(line)['log_time']) for line in lines if line.startswith(b'{"topic"')]
+            found[i] += [(now, seconds_of(json.loads(line)['log_time'])) for line in lines if line.startswith(b'{"topic"')]
             if not data or any(line.startswith(b'{"$end"') for line in lines):
                 selector.unregister(key.fileobj)
                 key.fileobj.close()
     return found
 
 
+def seconds_of(text):
+    """Within the hour."""
+    return int(text[17:19]) + int(text[14:16]) * 60 + float('0.' + text[20:29])
+
+
 def lateness(rows):
-    """ms after each row was due; the most punctual row is the reference."""
-    seconds = [int(row[17:19]) + int(row[14:16]) * 60 + float('0.' + row[20:29]) for _, row in rows]
-    offsets = [at - second for (at, _), second in zip(rows, seconds)]
+    """ms after each row, (time of arrival, its own time in seconds), was due; the most punctual row is the reference."""
+    offsets = [at - second for at, second in rows]
     least = min(offsets)
     return [(offset - least) * 1000 for offset in offsets]
 

@@ -9,6 +9,7 @@ import background
 import cluster
 import page
 import play
+import sockets
 import record
 import catalog
 import decoding
@@ -302,7 +303,7 @@ def with_token(lab):
 # What --quick measures that is not what the target is of, by part.
 SMALLER = {'containers': 'files of 100 MB, where the start of a program counts', 'values': '100 recordings of 1 MB, not 1000 of 10 MB',
            'uploads': '100 MB, not 1 GB', 'lists': 'catalogs of 100,000, not of 1,000,000', 'memory': 'recordings of 100 MB for 10 s, not of 1 GB for 30 s',
-           'background': '1000 uploads and 500 imports, not 10,000 and 5000', 'play': '10 s, not 60', 'tables': '100 MB, not 1 GB'}
+           'background': '1000 uploads and 500 imports, not 10,000 and 5000', 'play': '10 s, not 60', 'sockets': '10 s, not 60', 'tables': '100 MB, not 1 GB'}
 
 
 def all_rows(lab):
@@ -332,5 +333,6 @@ def all_rows(lab):
     yield 'background', background.background(lab)
     yield 'page', page.page(lab)
     yield 'play', play.play(lab)
+    yield 'sockets', sockets.sockets(lab)
     yield 'record', record.record(lab)
     yield 'cluster', cluster.cluster(lab)

@@ -213,7 +213,7 @@ class Carla(Case):
         def rows(query, end='play?speed=max&topic=/position'):
             answer = self.get('%s/recordings/%s/%s%s' % (API, turning, end, query))
             return [r for r in map(json.loads, answer.body.splitlines()) if 'topic' in r]
-        plain, followed = rows(''), rows('&follow=7')
+        plain, followed = rows(''), rows('&actor=7')
         self.assertEqual((4, 3), (len(plain), len(followed)))
         for row, (x, y, yaw) in zip(followed, ((-1000, 0, 30), (0, 1000, -60), (1000, 0, -150))):
             own, other = row['data']['actors']['7'], row['data']['actors']['8']
@@ -221,12 +221,15 @@ class Carla(Case):
             for want, got in zip((x, y, 0, 0, 20, yaw), [*other['location'].values(), *other['rotation'].values()]):
                 self.assertAlmostEqual(want, got, places=3)
         self.assertEqual(followed[1:], [r for r in rows('&follow=7&start=%2B0.4s')][-2:])
-        every = rows('&follow=7', 'play?speed=max')
+        every = rows('&actor=7', 'play?speed=max')
         self.assertEqual(['/position'] * 3, [r['topic'] for r in every if r['topic'] == '/position'])
         self.assertEqual([r for r in rows('', 'play?speed=max') if r['topic'] != '/position'], [r for r in every if r['topic'] != '/position'])
-        for path, code in (('%s/play?follow=9' % turning, 404), ('%s/play?follow=x' % turning, 400)):
+        for path, code in (('%s/play?actor=9' % turning, 404), ('%s/play?follow=x' % turning, 400)):
             self.assertProblem(self.server.get('%s/recordings/%s' % (API, path)), code)
-        self.assertEqual('unsupported', self.server.get('%s/recordings/%s/play?follow=7' % (API, self.bag)).json()['type'].split('/')[-1])
+        for name in ('actor', 'follow'):  # the older name
+            answer = self.server.get('%s/recordings/%s/play?%s=7' % (API, self.bag, name))
+            self.assertEqual('unsupported', answer.json()['type'].split('/')[-1])
+            self.assertEqual(name == 'follow', 'Deprecation' in answer.headers)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'follow.log')
             with open(path, 'wb') as f:

@@ -1,8 +1,10 @@
 """/ws/recordings/{id}: the protocol of Foxglove and compatible viewers, played with their controls and followed live."""
 import asyncio
+import base64
 import json
 import struct
 import unittest
+import urllib.parse
 
 import msgpack
 import websockets
@@ -92,6 +94,46 @@ class Rights(unittest.TestCase):
                 return e.rcvd.code
         self.assertEqual(converse(server, '/ws/recordings/%s?paused=true' % recording, until_closed, {'Authorization': 'Bearer ' + token}, client=Viewer, subprotocols=[SDK]), 1008)
 
+
+    def test_it_ends_in_the_trash(self):
+        server = Server()
+        self.addCleanup(server.stop)
+        recording = server.added('lab.bag', lab())
+
+        def trash():
+            answer = server.request('DELETE', API + '/recordings/' + recording)
+            self.assertEqual(answer.status, 204, answer)
+
+        async def until_closed(viewer):
+            await viewer.until(lambda: viewer.channels)
+            await asyncio.get_running_loop().run_in_executor(None, trash)
+            try:
+                await viewer.until(lambda: False)
+            except websockets.ConnectionClosed as e:
+                return e.rcvd.code
+        self.assertEqual(converse(server, '/ws/recordings/%s?paused=true' % recording, until_closed, client=Viewer, subprotocols=[SDK]), 1008)
+
+    def test_a_viewer_link_follows_a_live_recording(self):
+        server = Server(None, '--viewer', 'https://viewer.example/')
+        self.addCleanup(server.stop)
+        root = {'Authorization': 'Bearer ' + create_token(server, 'admin', 'root')}
+        live = server.request('POST', API + '/recordings?live=true&name=run', headers=root).json()
+        rows = json.dumps(row('/x', 1))
+        self.assertEqual(server.request('POST', '%s/recordings/%s/messages' % (API, live['id']), rows, root).status, 200)
+        links = server.request('GET', '%s/recordings/%s' % (API, live['id']), headers=root).json()['links']
+        asked = urllib.parse.parse_qs(urllib.parse.urlsplit(links['viewer']).query)
+        self.assertEqual((asked['ds'], asked['ds.url']), (['foxglove-websocket'], [links['websocket']]))
+        base = 'ws' + server.base[len('http'):]
+        self.assertTrue(links['websocket'].startswith(base + '/ws/recordings/%s?follow=true&' % live['id']), links)  # signed
+
+        async def followed(viewer):
+            await viewer.subscribe('/x')
+            await viewer.until(lambda: viewer.messages)
+        path = links['websocket'][len(base):]
+        converse(server, path, followed, {'Origin': 'https://viewer.example'}, client=Viewer, subprotocols=[SDK])
+        with self.assertRaises(websockets.InvalidStatusCode) as refused:
+            converse(server, path.replace('follow=true', 'follow=false'), followed, client=Viewer, subprotocols=[SDK])
+        self.assertEqual(refused.exception.status_code, 401)
 
     def test_a_link_opens_its_recording(self):
         server = Server()
@@ -222,6 +264,28 @@ class FoxgloveSocket(Case):
             self.assertEqual((viewer.channels[topic]['encoding'], viewer.channels[topic]['schemaEncoding']), ('json', 'jsonschema'))
             json.loads(viewer.messages[0][2])
         self.talk(viewed, '?speed=10&loop=true', self.atoms)
+
+    def test_late_messages_that_a_view_draws(self):
+        """They are drawn with the state at their time, each once."""
+        live = Live(self.server, 'molecule')
+        channel = {'$channel': {'topic': 'frame', 'type': 'nanover/frame', 'encoding': 'nanover', 'topics': ['frame']}}
+
+        def frame(tenths, energy):
+            data = msgpack.packb({'frame': {'frame.index': 0 if tenths == 0 else tenths, 'energy.potential': energy}})
+            return {'topic': 'frame', 'log_time': T0 + tenths * SECOND // 10, 'data': {'$base64': base64.b64encode(data).decode()}}
+        live.appended([channel, frame(0, 1.0), frame(10, 2.0)])
+
+        async def followed(viewer):
+            loop = asyncio.get_running_loop()
+            await viewer.subscribe('/view/energies')
+            await viewer.ws.send('{"op": "advertise"}')
+            await viewer.until(lambda: viewer.statuses)  # the subscription was read
+            for tenths, energy in ((20, 3.0), (5, 4.0), (21, 5.0)):  # the second is late
+                await loop.run_in_executor(None, live.appended, [frame(tenths, energy)])
+                await viewer.until(lambda: viewer.messages and viewer.messages[-1][1] == T0 + tenths * SECOND // 10)
+            return [(t - T0, json.loads(d)['potential']) for _, t, d in viewer.messages]
+        self.assertEqual(self.talk(followed, '?follow=true', live.id), [(20 * SECOND // 10, 3.0), (5 * SECOND // 10, 4.0), (21 * SECOND // 10, 5.0)])
+        live.finish()
 
     def test_a_live_recording(self):
         live = Live(self.server, 'growing')

@@ -16,6 +16,7 @@ from samples import Message, T0, bag, lab_messages, nanover, nanover_messages, r
 from test_carla import log
 
 VIEWER = 'https://viewer.example/app'
+MOL = 'https://mol.example/viewer/'
 PICTURES = {'sensor_msgs/CompressedImage': ('8f7a12909da2c9d3332d540a0977563f', 'string format\nuint8[] data\n'),
             'sensor_msgs/NavSatFix': ('2d3a8cd499b9b4a0249fb98fd05cfa48', 'float64 latitude\nfloat64 longitude\n'),
             'rosgraph_msgs/Log': ('acffd30cd6b6de30f120938c17c593fb', 'byte level\nstring msg\n')}
@@ -39,7 +40,7 @@ def leaves(layout):
 
 
 class Viewer(Case):
-    server_args = ('--viewer', VIEWER)
+    server_args = ('--viewer', VIEWER, '--viewer-mol', MOL)
 
     @classmethod
     def fill(cls):
@@ -204,6 +205,16 @@ class Viewer(Case):
         self.assertTrue(mcap.path.endswith('/drive%20it.log.mcap'), mcap.path)  # viewers go by the path's end
         self.assertTrue(self.get(mcap.path + '?' + mcap.query).body.startswith(b'\x89MCAP0'))
         self.assertIn('configById', self.get(layout.path).json())
+
+    def test_links_of_molecules(self):
+        links = self.get(self.path(self.sim, '')[:-1]).json()['links']
+        address = urllib.parse.urlsplit(links['mol'])
+        asked = urllib.parse.parse_qs(address.query, strict_parsing=True)
+        self.assertEqual(('%s://%s%s' % address[:3], asked['structure-url-format']), (MOL, ['pdb']))
+        pdb = urllib.parse.urlsplit(asked['structure-url'][0])
+        answer = self.get(pdb.path, Origin='https://mol.example')
+        self.assertEqual((answer.body[:6], answer.headers['Access-Control-Allow-Origin']), (b'ATOM  ', 'https://mol.example'))
+        self.assertNotIn('mol', self.get(self.path(self.log, '')[:-1]).json()['links'])
 
     def test_a_manifest_leads_to_the_files(self):
         manifest = self.get('%s/viewer/manifest?recording=%s&recording=%s' % (API, self.log, self.sim)).json()

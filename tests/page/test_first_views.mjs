@@ -118,9 +118,16 @@ export const tests = {
                 await page.getByRole('checkbox', { name: 'Names', exact: true }).uncheck();
                 await page.getByRole('button', { name: 'Layers' }).click();
                 await eventually(async () => (await written()).count === 0, 'no names');
-                await page.getByRole('button', { name: 'Measure' }).click();
                 const box = await canvas(page).boundingBox();
-                await page.mouse.click(box.x + seen.green.x * box.width, box.y + seen.green.y * box.height);
+                const clickHero = () =>
+                    page.mouse.click(box.x + seen.green.x * box.width, box.y + seen.green.y * box.height);
+                await clickHero();
+                const picked = page.getByRole('region', { name: 'Selected object' });
+                await picked.getByText('hero test ego 8').waitFor();
+                await picked.getByText('10.0 m/s').waitFor();
+                await picked.getByText('150.00, 0.00, 50.00 m').waitFor();
+                await page.getByRole('button', { name: 'Measure' }).click();
+                await clickHero();
                 await page.mouse.click(box.x + 0.1 * box.width, box.y + 0.8 * box.height);
                 const text = await page.locator('.scene-measure', { hasText: 'Distance' }).textContent();
                 const [, , , dz] = text.match(/-?[\d.]+/g).map(Number);

@@ -493,6 +493,50 @@ export const tests = {
             await other.end();
         }
     },
+    async offers_viewers_of_live_recordings_and_molecules() {
+        const other = await Server.start(
+            '--viewer',
+            'https://viewer.example/',
+            '--viewer-mol',
+            'https://mol.example/v/',
+        );
+        const menu = async (page, item) => {
+            await page.getByRole('button', { name: 'More actions' }).click();
+            await page.getByRole('menuitem', { name: item }).click();
+        };
+        try {
+            const made = await other.uploadDemo();
+            const live = await other.json('/recordings?live=true&name=live&collection=lab', { method: 'POST' });
+            await withPage(
+                other,
+                `/recordings/${live.id}?panels=none`,
+                { permissions: ['clipboard-read', 'clipboard-write'] },
+                async (page) => {
+                    await menu(page, 'Copy viewer link');
+                    await page.getByText('Copied').waitFor();
+                    const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
+                    assert.equal(link.searchParams.get('ds'), 'foxglove-websocket');
+                    assert.match(
+                        link.searchParams.get('ds.url'),
+                        new RegExp(`^ws://.*/ws/recordings/${live.id}\\?follow=true`),
+                    );
+                },
+            );
+            const molecule = made.find((r) => r.format === 'nanover');
+            await withPage(other, `/recordings/${molecule.id}?panels=none`, {}, async (page) => {
+                await page.context().route('https://mol.example/**', (route) => route.fulfill({ body: 'Mol*' }));
+                const opened = page.context().waitForEvent('page');
+                await menu(page, 'Open in Mol*');
+                const tab = await opened;
+                await tab.waitForURL('https://mol.example/**');
+                const link = new URL(tab.url());
+                assert.match(link.searchParams.get('structure-url'), /\/as\/.*\.pdb/);
+                assert.equal(link.searchParams.get('structure-url-format'), 'pdb');
+            });
+        } finally {
+            await other.end();
+        }
+    },
     async reports_a_missing_recording() {
         await withPage(server, '/recordings/00000000000000000000000000000000', { allow: [/404/] }, async (page) => {
             await page.getByRole('heading', { name: 'Recording not found' }).waitFor();

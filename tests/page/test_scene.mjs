@@ -11,7 +11,7 @@ export async function tearDown() {
     await server?.end();
 }
 
-const SIZE = { width: 1000, height: 700 };
+const SIZE = { width: 1440, height: 900 };
 const canvas = (page) => page.locator('.scene-area canvas');
 const stat = (page, name) => page.locator('.scene-stats .row', { hasText: name }).locator('dd').textContent();
 /**

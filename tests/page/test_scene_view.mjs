@@ -33,6 +33,12 @@ async function still(page) {
         return same && next;
     }, 'a scene at rest');
 }
+/** Its picture at rest, when it is another one than `before`: what was done is drawn a moment later. */
+const changed = (page, before) =>
+    eventually(async () => {
+        const picture = await still(page);
+        return (await difference(page, before, picture)) > 0.02 && picture;
+    }, 'another view');
 async function drag(page, dx, dy) {
     const box = await canvas(page).boundingBox();
     const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
@@ -48,12 +54,12 @@ export const tests = {
     async the_camera_is_in_the_link() {
         await withPage(server, at(1, ''), { size: SIZE }, async (page) => {
             await ready(page);
+            await eventually(async () => (await pixels(canvas(page))).red.count > 20, 'the red marker');
             const first = await still(page);
             assert.equal(query(page, 'scene.view'), null);
             await drag(page, 150, -40);
             await becomes(() => query(page, 'scene.view'), /^-?[\d.]+(,-?[\d.]+){5}$/);
-            const turned = await still(page);
-            assert.ok((await difference(page, first, turned)) > 0.02, 'it is another view');
+            const turned = await changed(page, first);
             await page.getByRole('button', { name: 'Share' }).click();
             const link = await page.getByLabel('Link to this view', { exact: true }).inputValue();
             await page.goto(link);
@@ -62,7 +68,7 @@ export const tests = {
             await page.goto(at(3, `&scene.view=${query(page, 'scene.view')}`)); // the robot is elsewhere
             await ready(page);
             await becomes(() => page.getByLabel('Follow').inputValue(), 'frame:base_link');
-            assert.ok((await difference(page, first, await still(page))) > 0.02);
+            await changed(page, first);
             await page.getByRole('button', { name: 'Camera' }).click();
             await page.getByRole('menuitemcheckbox', { name: 'Reset view' }).click();
             await becomes(() => query(page, 'scene.view'), null);
@@ -71,10 +77,12 @@ export const tests = {
     async the_view_from_above_is_in_the_link() {
         await withPage(server, at(1, '&scene.camera=top'), { size: SIZE }, async (page) => {
             await ready(page);
+            await eventually(async () => (await pixels(canvas(page))).red.count > 20, 'the red marker');
+            const first = await still(page);
             await canvas(page).hover();
             await page.mouse.wheel(0, -400);
             await becomes(() => query(page, 'scene.view'), /^-?[\d.]+(,-?[\d.]+){2}$/);
-            const near = await still(page);
+            const near = await changed(page, first);
             await page.reload();
             await ready(page);
             await eventually(async () => (await difference(page, near, await still(page))) < 0.004, 'the same view');
@@ -169,6 +177,7 @@ export const tests = {
         await withPage(server, `/recordings/${molecule.id}?panels=scene&scene.grid=0`, { size: SIZE }, async (page) => {
             await ready(page);
             const size = async () => (await pixels(canvas(page))).other.count;
+            await eventually(async () => (await size()) > 5000, 'the molecule');
             await still(page);
             const balls = await size();
             const style = page.getByLabel('Style');
@@ -186,8 +195,9 @@ export const tests = {
             await ready(page);
             await becomes(() => style.inputValue(), 'licorice');
             const box = await canvas(page).boundingBox();
+            const thin = await size();
             await style.selectOption('Space-filling');
-            await still(page);
+            await eventually(async () => (await size()) > 1.3 * thin, 'larger atoms again');
             await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
             const picked = page.getByRole('region', { name: 'Selected object' });
             await picked.getByText('Element').waitFor();
@@ -198,8 +208,7 @@ export const tests = {
         const [protein] = await server.upload([sample('nanover/17-ala-multiple.nanover.zip')]);
         await withPage(server, `/recordings/${protein.id}?panels=scene&scene.grid=0`, { size: SIZE }, async (page) => {
             await ready(page);
-            await still(page);
-            assert.ok((await pixels(canvas(page))).blue.count > 20, 'nitrogen is blue');
+            await eventually(async () => (await pixels(canvas(page))).blue.count > 20, 'nitrogen, which is blue');
             await page.getByLabel('Style').selectOption('Ribbon');
             await eventually(async () => {
                 const { blue, red } = await pixels(canvas(page));

@@ -155,7 +155,7 @@ struct reel_stream *view_whole(const struct view_maker *m, const char *const *to
                                struct reel_error *err) {
     struct topic_list w = {.n = n_topics};
     memcpy(w.topics, topics, n_topics * sizeof *topics);
-    return open_own(m, m->feed->setup->start_ns, m->feed->setup->end_ns, &w, false, err);
+    return open_own(m, m->feed->start_ns, m->feed->setup->end_ns, &w, false, err);
 }
 
 /* --- the state at an instant --- */
@@ -321,22 +321,40 @@ static bool add_makers(struct view_feed *f, struct reel_error *err) {
     return true;
 }
 
+static bool feed_is_new(const struct view_feed *f, const struct reel_message *m) {
+    return !f->setup->since || stream_is_new(f->setup->since, &m->entry);
+}
+
 /* The first VIEW_OPENS message of the selection. */
 static bool find_first(struct view_maker *m, struct reel_error *err) {
     struct topic_list w = {.n = 0};
     select_channels(&w, m->feed->setup->recordings[m->source], m->how, VIEW_OPENS);
     AUTO(reel_stream_free)
-    struct reel_stream *stream = open_own(m, m->feed->setup->start_ns, m->feed->setup->end_ns, &w, false, err);
+    struct reel_stream *stream = open_own(m, m->feed->start_ns, m->feed->setup->end_ns, &w, false, err);
     struct reel_message message;
     enum reel_step step;
     do {
         step = stream ? stream_next(stream, &message, err) : REEL_STEP_ERROR;
-    } while (step == REEL_STEP_MESSAGE && !(role_of(m->how, stream->channels[message.channel]) & VIEW_OPENS));
+    } while (step == REEL_STEP_MESSAGE &&
+             (!(role_of(m->how, stream->channels[message.channel]) & VIEW_OPENS) || !feed_is_new(m->feed, &message)));
     if (step == REEL_STEP_MESSAGE) {
         m->first = reel_position_of(&message);
         m->first.source = m->source;
         m->has_first = true;
     }
+    return step != REEL_STEP_ERROR;
+}
+
+/* Where what is new of a selection begins: a late message is drawn with the state at its time. *any false: nothing is.
+ */
+static bool find_new(struct view_feed *f, struct reel_selection q, bool *any, struct reel_error *err) {
+    struct reel_message message;
+    q.since = f->setup->since;
+    AUTO(reel_stream_free)
+    struct reel_stream *stream = foxglove_open_stream(f->setup->recordings, f->setup->n, &q, err);
+    enum reel_step step = stream ? stream_next(stream, &message, err) : REEL_STEP_ERROR;
+    *any = step == REEL_STEP_MESSAGE;
+    f->start_ns = *any ? message.time_ns : f->start_ns;
     return step != REEL_STEP_ERROR;
 }
 
@@ -355,16 +373,26 @@ static bool feed_open(struct view_feed *f, struct reel_error *err) {
                                .end_ns = f->setup->end_ns};
     q.sources = f->setup->sources;
     q.prefixing = f->setup->prefixing;
+    bool any = true;
+    f->start_ns = f->setup->start_ns;
+    if (f->setup->since && !find_new(f, q, &any, err)) {
+        return false;
+    }
+    q.start_ns = f->start_ns;
     if (!(f->stream = foxglove_open_stream(f->setup->recordings, f->setup->n, &q, err)) || !add_makers(f, err) ||
         !name_topics(f, err)) {
         return false;
+    }
+    if (!any) {
+        reel_stream_free(TAKE(f->stream));
+        return true;
     }
     for (size_t i = 0; i < f->n_makers; i++) {
         if (!find_first(&f->makers[i], err)) {
             return false;
         }
     }
-    return restore_all(f, f->setup->start_ns, err);
+    return restore_all(f, f->start_ns, err);
 }
 
 struct view_feed *view_feed_new(const struct view_setup *setup, struct reel_error *err) {
@@ -414,7 +442,10 @@ enum reel_step view_feed_next(struct view_feed *f, struct reel_error *err) {
             continue;
         }
         m->opening = m->has_first && view_compare(&current, &m->first) == 0;
-        if (!update_state(m, f->stream, &f->of, err)) {
+        m->silent = !feed_is_new(f, &f->of);
+        bool good = update_state(m, f->stream, &f->of, err);
+        m->silent = false;
+        if (!good) {
             return REEL_STEP_ERROR;
         }
         if (f->bytes.failed) {
@@ -426,7 +457,7 @@ enum reel_step view_feed_next(struct view_feed *f, struct reel_error *err) {
 }
 
 bool view_feed_seek(struct view_feed *f, const struct reel_position *mark, struct reel_error *err) {
-    int64_t time_ns = mark->initial > 0 || mark->time_ns < f->setup->start_ns ? f->setup->start_ns : mark->time_ns;
+    int64_t time_ns = mark->initial > 0 || mark->time_ns < f->start_ns ? f->start_ns : mark->time_ns;
     struct reel_position begin = {.time_ns = time_ns};
     f->bytes.size = f->n_derived = 0;
     if (!f->stream) {

@@ -18,6 +18,7 @@ struct view {
     struct reel_stream base;
     struct reel_stream *below;
     struct view_setup setup;
+    struct reel_since since;
     struct arena arena; /* channels */
     const struct reel_channel **channels;
     uint32_t *channel_source, *position; /* by channel of the stream; by topic of the feed */
@@ -207,6 +208,8 @@ static bool copy_setup(struct view *v, struct reel_recording *const *recordings,
     s->prefixing = q->prefixing;
     s->start_ns = q->start_ns;
     s->end_ns = q->end_ns;
+    v->since = q->since ? *q->since : (struct reel_since){0};
+    s->since = q->since ? &v->since : NULL;
     return true;
 }
 

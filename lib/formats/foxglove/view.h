@@ -86,6 +86,7 @@ struct view_setup { /* input of a feed; owned by the view */
     struct reel_source_option *sources; /* NULL: none */
     enum reel_prefixing prefixing;
     int64_t start_ns, end_ns;
+    const struct reel_since *since; /* NULL: of all messages; else of those that are new, which may be late */
 };
 struct view_out { /* an output topic */
     const char *name;
@@ -101,6 +102,7 @@ struct view_derived {
 struct view_feed {
     const struct view_setup *setup;
     struct arena arena;
+    int64_t start_ns;           /* of the selection, or of the first message that is new */
     struct reel_stream *stream; /* all channels with a role */
     struct view_lane {
         struct view_maker *maker;

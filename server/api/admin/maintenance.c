@@ -51,7 +51,9 @@ void api_scrub(struct http_request *r) {
     struct reel_error err = {0};
     char id[JOB_ID_TEXT];
     uint64_t rate = SCRUB_DEFAULT_MB;
-    http_param_u64(r, "rate", &rate);
+    if (!http_param_u64(r, "mb_per_second", &rate)) {
+        http_param_u64(r, "rate", &rate);
+    }
     options.bytes_per_s = rate * MB;
     http_param_bool(r, "restart", &options.from_start);
     reply_job(r, scrub_start(http_app(r), &options, id, &err), id, &err);

@@ -54,13 +54,21 @@ static const struct http_param backup_params[] = {
      .help = "Whether the backup includes the stored files: link (hard links, same disk), copy or none."},
     {0},
 };
+static const struct http_deprecation rate_of_scrub = {"rate of POST /api/v1/admin/scrub", "2026-12-01", "2028-01-01",
+                                                      "/openapi.json"};
 static const struct http_param scrub_params[] = {
-    {.name = "rate",
+    {.name = "mb_per_second",
      .type = HTTP_UINT,
      .min = 1,
      .max = 100000,
      .fallback = "50",
      .help = "The maximum rate of reading, in MB/s."},
+    {.name = "rate",
+     .type = HTTP_UINT,
+     .min = 1,
+     .max = 100000,
+     .help = "The same as mb_per_second.",
+     .deprecated = &rate_of_scrub},
     {.name = "restart",
      .type = HTTP_BOOL,
      .help = "Begins with the first file, instead of where the last check was stopped."},

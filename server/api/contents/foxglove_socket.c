@@ -191,17 +191,20 @@ static bool run_playback(struct foxglove_socket *s, struct reel_error *err) {
 
 /* ---- a live recording */
 
-/* Sends the messages of a stream, as long as the connection lasts; of what the view adds, that from `added_ns` on. */
-static bool send_round(struct foxglove_socket *s, const struct reel_selection *selection, int64_t added_ns,
-                       struct reel_error *err) {
-    struct reel_selection of_view = *selection;
-    of_view.start_ns = added_ns;
+/* Of a stream of the recording as it is now. */
+static uint64_t round_memory(const struct foxglove_socket *s) {
+    return s->q.selection.view ? api_stream_memory(s->a.recording) : api_idle_memory(s->a.recording, true);
+}
+
+/* Sends the messages of a stream, as long as the connection lasts. */
+static bool send_round(struct foxglove_socket *s, const struct reel_selection *selection, struct reel_error *err) {
+    s->memory.lacking = s->memory.lacking > 0 ? round_memory(s) : 0; /* it has grown */
     if (!play_memory_resume(&s->memory, s->r, err)) {
         return false;
     }
     s->stream = reel_stream_open(&s->a.recording, 1, selection, err);
     if (s->stream && selection->view) {
-        s->stream = selection->view->open(s->stream, &s->a.recording, 1, &of_view, err);
+        s->stream = selection->view->open(s->stream, &s->a.recording, 1, selection, err);
     }
     s->ended = false;
     bool good = s->stream && foxglove_offer_all(s, err);
@@ -209,7 +212,7 @@ static bool send_round(struct foxglove_socket *s, const struct reel_selection *s
         good = foxglove_send_next(s, err);
     }
     reel_stream_free(TAKE(s->stream));
-    s->memory.unused = api_idle_memory(s->a.recording, true);
+    s->memory.unused = round_memory(s);
     play_memory_rest(&s->memory, s->r);
     return good;
 }
@@ -221,8 +224,7 @@ static void note_round(struct foxglove_socket *s) {
                                    .chunks = (uint32_t)reel_index_info(index)->n_chunks};
 }
 
-/* The recording as it is now; `again`: it could not be opened. What a view adds has no place in the file: it gets what
- * is later than the last message was. */
+/* The recording as it is now; `again`: it could not be opened. */
 static bool send_new(struct foxglove_socket *s, bool *again, struct reel_error *err) {
     struct reel_selection selection = s->q.selection;
     struct catalog_recording row;
@@ -237,12 +239,11 @@ static bool send_new(struct foxglove_socket *s, bool *again, struct reel_error *
         return *again = err->code == REEL_BUSY || reel_is_transient(err->code);
     }
     *again = false;
-    int64_t before_ns = reel_index_info(reel_recording_index(s->a.recording))->end_ns;
     reel_recording_free(s->a.recording);
     s->a.recording = now;
     note_round(s);
     selection.since = &since;
-    return send_round(s, &selection, before_ns + 1, err);
+    return send_round(s, &selection, err);
 }
 
 /* The last message of each channel, and the state. */
@@ -252,7 +253,7 @@ static bool send_present(struct foxglove_socket *s, struct reel_error *err) {
     selection.state_at_cut = selection.last_per_topic = true;
     s->latest = false;
     s->any = false;
-    return send_round(s, &selection, selection.start_ns, err);
+    return send_round(s, &selection, err);
 }
 
 static bool run_following(struct foxglove_socket *s, struct reel_error *err) {
@@ -320,30 +321,29 @@ static const char *choose_protocol(struct http_request *r) {
     return NULL;
 }
 
-static bool choose_view(struct http_request *r, struct reel_selection *q) {
+/* Opens the recording, and reserves the memory of its stream through the view (*view NULL: raw). False: replied. */
+static bool open_viewed(struct http_request *r, struct api_recording *a, const struct reel_view **view) {
     struct reel_error err = {0};
-    const char *view = http_param(r, "view");
-    if (view && strcmp(view, "raw") == 0) {
-        return true;
-    }
-    q->view = view_named(view ? view : "foxglove", false, &err);
-    if (!q->view) {
+    const char *name = http_param(r, "view");
+    bool raw = name && strcmp(name, "raw") == 0;
+    if (!raw && !(*view = view_named(name ? name : "foxglove", false, &err))) {
         http_reply_bad_param(r, "view", "%s", err.text);
+        return false;
     }
-    return q->view;
+    return api_open(r, a) && api_reserve_stream(r, &a->recording, 1, raw ? API_DECODES : API_DECODES | API_CONVERTS, 0);
 }
 
-static bool foxglove_begin(struct foxglove_socket *s) {
+static bool foxglove_begin(struct foxglove_socket *s, const struct reel_view *view) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(s->a.recording));
     struct reel_play_options options = reel_play_defaults();
     const char *pause_topics[PLAY_PAUSE_TOPICS_MAX];
     struct reel_error err = {0};
     http_param_bool(s->r, "follow", &s->follows);
     s->follows = s->follows && s->a.row.state == STATE_RECORDING;
-    if (!plays_read_options(s->r, &options, pause_topics) || !api_select(s->r, info->start_ns, info->end_ns, &s->q) ||
-        !choose_view(s->r, &s->q.selection)) {
+    if (!plays_read_options(s->r, &options, pause_topics) || !api_select(s->r, info->start_ns, info->end_ns, &s->q)) {
         return false;
     }
+    s->q.selection.view = view;
     options.latch = true;
     options.loop = options.loop && may_loop(options.speed, info->start_ns, info->end_ns);
     if (s->follows || begin_playback(s, &options, &err)) {
@@ -360,13 +360,14 @@ void api_foxglove(struct http_request *r) {
         protocol ? http_reply_no_memory(r) : (void)0;
         return;
     }
+    const struct reel_view *view = NULL;
     s->r = r;
     s->app = http_app(r);
     s->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     s->controls = strcmp(protocol, "foxglove.sdk.v1") == 0;
     if (s->wake < 0) {
         http_reply_no_memory(r);
-    } else if (api_open_messages(r, &s->a) && foxglove_begin(s)) {
+    } else if (open_viewed(r, &s->a, &view) && foxglove_begin(s, view)) {
         if (s->entry) {
             http_add_header(r, "X-Play", s->entry->id);
         }

@@ -304,7 +304,7 @@ static bool play_start(struct player *p, const struct played *in, const struct r
                        const struct reel_play_options *options, struct reel_write_options *write,
                        struct reel_error *err) {
     uint64_t actor = 0;
-    bool follows = http_param_u64(p->r, "follow", &actor);
+    bool follows = http_param_u64(p->r, "actor", &actor) || http_param_u64(p->r, "follow", &actor);
     if ((follows && !reel_carla_has_actor(in->recordings[0], (uint32_t)actor, err)) ||
         !(p->play = reel_play_new(options, err))) {
         return false;

@@ -79,12 +79,19 @@ static const struct http_param messages_params[] = {
              "Pauses when a message of such a topic is due, with a $play row; that message is the first when it goes " \
              "on."},                                                                                                   \
         PARAM_DECODING, PARAM_CHANNELS, PARAM_OUTPUT("ndjson", "events", "msgpack")
+static const struct http_deprecation follow_of_play = {"follow of GET /api/v1/recordings/{id}/play", "2026-12-01",
+                                                       "2028-01-01", "/openapi.json"};
 static const struct http_param play_params[] = {
     PLAY_PARAMS,
-    {.name = "follow",
+    {.name = "actor",
      .type = HTTP_UINT,
      .max = UINT32_MAX,
      .help = "The number of an actor of a CARLA recording: positions are in its frame."},
+    {.name = "follow",
+     .type = HTTP_UINT,
+     .max = UINT32_MAX,
+     .help = "The same as actor.",
+     .deprecated = &follow_of_play},
     {0},
 };
 static const struct http_param merge_play_params[] = {PARAM_MERGE, PLAY_PARAMS, {0}};

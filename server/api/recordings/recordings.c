@@ -50,8 +50,9 @@ void api_recording_get(struct http_request *r) {
     if (http_caller(r)->recording[0] && a.row.state != STATE_RECORDING) { /* which the page asks for again and again */
         http_audit(r);
     }
-    const uint32_t definitions = own_definitions_version();         /* they may change while the answer is made */
-    bool keeps = a.row.state == STATE_READY && !app->config.viewer; /* links to the viewer hang on the request's host */
+    const uint32_t definitions = own_definitions_version(); /* they may change while the answer is made */
+    /* links to a viewer hang on the request's host */
+    bool keeps = a.row.state == STATE_READY && !app->config.viewer && !app->config.viewer_mol;
     char *kept = keeps ? catalog_answer(app->catalog, http_segment(r, "id"), &a.row, definitions) : NULL;
     if (kept) {
         change_etag(&a.row, true, definitions, etag);

@@ -22,7 +22,7 @@ static void add_deprecation(json_t *out, const struct http_deprecation *d) {
         json_object_set_new(out, "deprecated", json_true());
         json_object_set_new(out, "x-sunset", json_string(d->sunset));
         json_object_set_new(out, "description",
-                            json_sprintf("%s Deprecated since %s, will be removed after %s: %s",
+                            json_sprintf("%s Deprecated since %s, will be removed after %s; see %s.",
                                          json_string_value(json_object_get(out, "description")), d->since, d->sunset,
                                          d->link));
     }

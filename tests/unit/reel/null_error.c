@@ -578,6 +578,7 @@ static void recorders(void **state) {
     AUTO(reel_rows_free) struct reel_rows *rows = reel_rows_new(recorder, NULL);
     assert_non_null(rows);
     assert_true(reel_rows_know(rows, &c, id, NULL));
+    assert_true(reel_rows_channel(rows, &c, &id, NULL));
     assert_false(reel_rows_append(rows, REEL_ROWS_JSON, bytes_text("{\n"), 0, &added, NULL));
     assert_false(reel_rows_append(rows, REEL_ROWS_MSGPACK, bytes_text("\xc1"), 0, &added, NULL));
     AUTO(reel_recording_free) struct reel_recording *recording = open_broken(MCAP);

@@ -11,6 +11,7 @@ export const recordingText = {
     original: 'Download original',
     link: 'Copy link to original',
     openViewer: 'Open in viewer',
+    openMol: 'Open in Mol*',
     viewerLink: 'Copy viewer link',
     rescan: 'Scan again',
     rescanning: 'Scan started',

@@ -10,11 +10,8 @@ function fits(recording: Recording, topics: Topic[]): number {
     if (recording.messages === 0) {
         return 0;
     }
-    return topics.some(
-        (t) =>
-            t.type === 'nanover/frame' ||
-            /Imu|Float|Pose|Twist|Odom|Joint|Battery|Range$|Wrench|Accel|Vector3|Velocity/.test(t.type),
-    )
+    const known = /Imu|Float|Pose|Twist|Odom|Joint|Battery|Range$|Wrench|Accel|Vector3|Velocity/;
+    return topics.some((t) => t.type === 'nanover/frame' || (known.test(t.type) && decoded(t)))
         ? 2
         : topics.some(decoded)
           ? 1.2

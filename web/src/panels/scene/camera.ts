@@ -36,10 +36,10 @@ export function openView(view: Viewport, source: Source, settings: Settings): bo
     } else if (place && source.chases) {
         view.behind(place, CHASED, box);
     }
-    if (settings.view !== undefined) {
-        void (place && view.followFrom(place, turnsOf(settings, source.chases === true)));
-        view.setView(numbersOf(settings.view));
+    if (place && (settings.view !== undefined || (settings.follow === undefined && !source.chases))) {
+        view.followFrom(place, turnsOf(settings, source.chases === true)); // all stays in view
     }
+    void (settings.view !== undefined && view.setView(numbersOf(settings.view)));
     return true;
 }
 const CHASED = 4.5; // m: a car's length

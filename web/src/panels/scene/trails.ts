@@ -10,6 +10,7 @@ type Point = [number, number, number];
 const pointAt = (points: number[], i: number): Point => [points[3 * i]!, points[3 * i + 1]!, points[3 * i + 2]!];
 
 const SECOND = 1e9;
+const APART = 2; // widths of a trail between its points
 const BREAK = 2; // s: a thing that was not seen for longer has jumped
 
 /** The first index whose value is above `time`. */
@@ -80,10 +81,17 @@ export class Trails {
         const trail = this.trails.get(name) ?? { times: [], points: [] };
         this.trails.set(name, trail);
         const time = this.seconds(time_ns);
-        if (trail.times.length === 0 || time > trail.times[trail.times.length - 1]!) {
-            trail.times.push(time);
-            trail.points.push(at.x, at.y, at.z);
+        const last = trail.times.length - 1;
+        if (last >= 0 && time <= trail.times[last]!) {
+            return;
         }
+        const [x, y, z] = last > 0 ? pointAt(trail.points, last - 1) : [NaN, NaN, NaN];
+        if (Math.hypot(at.x - x, at.y - y, at.z - z) < APART * this.width) {
+            trail.times.pop(); // the end moves on, until it is far enough from the point before
+            trail.points.splice(3 * last);
+        }
+        trail.times.push(time);
+        trail.points.push(at.x, at.y, at.z);
     }
     /** Puts what came before in front. */
     addOlder(older: Trails): void {

@@ -106,7 +106,7 @@ export function Maintenance() {
                             label={t.scrubStart}
                             start={() =>
                                 start('/admin/scrub', {
-                                    rate: values['rate']!,
+                                    mb_per_second: values['rate']!,
                                     restart: String(values['restart'] === 'yes'),
                                 })
                             }

@@ -93,6 +93,25 @@ export async function trash(recording: Recording, done: () => void): Promise<voi
     }
 }
 
+// The viewers that the server is started with.
+function inViewers({ links }: Recording): MenuItem[] {
+    const open = (label: string, link: string): MenuItem => ({
+        label,
+        icon: 'play',
+        run: () => void window.open(link, '_blank', 'noopener'),
+    });
+    const items: MenuItem[] = [];
+    if (links?.viewer) {
+        const { viewer } = links;
+        items.push(open(recordingText.openViewer, viewer));
+        items.push({ label: recordingText.viewerLink, icon: 'link', run: () => void copyText(viewer) });
+    }
+    if (links?.mol) {
+        items.push(open(recordingText.openMol, links.mol));
+    }
+    return items;
+}
+
 function useActions({ recording, reload }: Loaded, confirmPurge: () => void): MenuItem[] {
     const [mayAppend, mayEdit, mayPurge] = [useRole('upload'), useRole('edit'), useRole('admin')];
     const original = exportPath(subjectOf(recording), null, 0);
@@ -101,7 +120,8 @@ function useActions({ recording, reload }: Loaded, confirmPurge: () => void): Me
     const link = async () => new URL(await linkTo(original, {}, '24h'), location.origin).href;
     if (recording.state === 'recording') {
         const finish = () => act(send('POST', `/recordings/${recording.id}/finish`), recordingText.finished);
-        return mayAppend ? [{ label: recordingText.finish, icon: 'check', run: finish }] : [];
+        const ends: MenuItem[] = mayAppend ? [{ label: recordingText.finish, icon: 'check', run: finish }] : [];
+        return linkKey ? ends : [...inViewers(recording), ...ends];
     }
     const announced = recording.state === 'announced';
     const actions: MenuItem[] = [];
@@ -125,15 +145,7 @@ function useActions({ recording, reload }: Loaded, confirmPurge: () => void): Me
             run: () => act(send('POST', `/admin/rescan/${recording.id}`), recordingText.rescanning),
         });
     }
-    const viewer = recording.links?.viewer;
-    if (viewer && !announced) {
-        actions.push({
-            label: recordingText.openViewer,
-            icon: 'play',
-            run: () => void window.open(viewer, '_blank', 'noopener'),
-        });
-        actions.push({ label: recordingText.viewerLink, icon: 'link', run: () => void copyText(viewer) });
-    }
+    actions.push(...inViewers(recording));
     if (mayEdit && recording.state === 'trashed') {
         actions.push({
             label: recordingText.restore,
