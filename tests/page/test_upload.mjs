@@ -454,7 +454,7 @@ export const tests = {
             await page.getByLabel('Collection').fill('full');
             await picker(page).setInputFiles(junk);
             await state(page, 'junk.bag', 'Failed');
-            await becomes(() => row(page, 'junk.bag').getByRole('alert').textContent(), /the collection full is full/);
+            await becomes(() => row(page, 'junk.bag').getByRole('alert').textContent(), /^The collection full is full/);
             assert.equal(tries, 1, 'it is not tried again by itself');
         });
     },
