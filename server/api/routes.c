@@ -116,6 +116,7 @@ static const struct {
       .help = "The name of the type: Pose or msg/Pose of a message, srv/Add, action/Go, msg/Pose.idl."}},
     {"assets",
      {.name = "name", .type = HTTP_TEXT, .help = "The name of the file, which contains a hash of its content."}},
+    {"demo", {.name = "name", .type = HTTP_TEXT, .help = "demo.bag or demo.nanover.zip."}},
     {"problems", {.name = "slug", .type = HTTP_TEXT, .help = "The last segment of the type of a problem."}},
     {"tags", {.name = "key", .type = HTTP_TEXT, .help = "The key of the tag."}},
     {"notes", {.name = "note", .type = HTTP_TEXT, .help = "The id of the note."}},

@@ -439,7 +439,7 @@ export const tests = {
         await withPage(server, '/upload', { allow: [...expected, /415|507/] }, async (page) => {
             await picker(page).setInputFiles(junk);
             await state(page, 'junk.bag', 'Failed');
-            await becomes(() => row(page, 'junk.bag').getByRole('alert').textContent(), /no known recording format/);
+            await becomes(() => row(page, 'junk.bag').getByRole('alert').textContent(), /^No known recording format/);
             await page.getByRole('button', { name: 'Remove junk.bag' }).click();
             await becomes(() => page.locator('.upload-item').count(), 0);
             await server.json('/admin/retention', {
@@ -454,7 +454,7 @@ export const tests = {
             await page.getByLabel('Collection').fill('full');
             await picker(page).setInputFiles(junk);
             await state(page, 'junk.bag', 'Failed');
-            await becomes(() => row(page, 'junk.bag').getByRole('alert').textContent(), /the collection full is full/);
+            await becomes(() => row(page, 'junk.bag').getByRole('alert').textContent(), /^The collection full is full/);
             assert.equal(tries, 1, 'it is not tried again by itself');
         });
     },
