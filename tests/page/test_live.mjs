@@ -74,6 +74,23 @@ export const tests = {
             assert.ok(!page.url().includes('at='), 'a link follows, too');
         });
     },
+    async signals_get_what_came_later() {
+        const id = await create('signals');
+        const add = (topic, at, x) => appendRows(id, [{ topic, log_time: BEGAN * 1e6 + at * 1e9, data: { x } }]);
+        await add('/early', 0, 1);
+        await add('/early', 1, 3);
+        const where =
+            '?panels=values,gauge,states&values.fields=/early.x|/late.x&gauge.field=/early.x&states.fields=/late.x';
+        await withPage(server, `/recordings/${id}${where}`, {}, async (page) => {
+            const ends = () => page.locator('.gauge-ends span').allInnerTexts();
+            await becomes(ends, ['1', '3']);
+            await add('/late', 2, 7);
+            await page.locator('.values .table-row', { hasText: '/late.x' }).getByText('7', { exact: true }).waitFor();
+            await becomes(() => page.locator('.states-value').allInnerTexts(), ['7']);
+            await add('/early', 3, 5);
+            await becomes(ends, ['1', '5']);
+        });
+    },
     async the_scene_and_the_map_get_what_came_later() {
         const id = await create('poses');
         const drive = (topic, from, count) =>
