@@ -128,7 +128,7 @@ class Announced(Case):
                 self.assertNotEqual(body, pack)
                 self.assertProblem(self.announce(data, 'wrong.bag', body), 422)
         self.assertProblem(self.announce(data, 'wrong.bag', pack, size=len(data) - 1), 422, 'size')
-        for params in ({'sha': 'x'}, {'agent': 'me'}, {'robot': ''}, {'robot': 'r' * 300}, {'tag': 'no value'}):
+        for params in ({'sha': 'x'}, {'agent': 'me'}, {'robot': ''}, {'robot': 'r' * 300}, {'tag': 'no value'}, {'size': 2 ** 46 + 1}, {'size': 2 ** 63 - 1}):
             self.assertEqual(self.announce(data, 'wrong.bag', pack, **params).status, 400, params)
         self.assertEqual(self.get('%s/recordings?collection=robots&q=wrong' % API).json()['items'], [])
         if not STORE:
@@ -191,6 +191,8 @@ class Announced(Case):
             self.assertEqual(row['state'], 'announced')
             self.assertEqual(self.server.put('q.bag', data, collection='small').status, 507)
             self.assertEqual(self.row(row['id'])['state'], 'announced')
+            self.assertEqual(self.server.request('DELETE', '%s/recordings/%s' % (API, row['id'])).status // 100, 2)
+            self.post('/recordings/%s/restore' % row['id'], 200)
         finally:
             self.server.request('PUT', API + '/admin/retention', '{"rules": [], "quotas": []}', {'Content-Type': 'application/json'})
 
