@@ -50,6 +50,7 @@ static bool run_claimed(struct job *job, int64_t *come_back_ns, struct reel_erro
     const struct job_call call = {.id = job->row.id,
                                   .key = job->row.key,
                                   .options = job->row.options,
+                                  .outcome = job->row.outcome,
                                   .attempts = job->row.attempts,
                                   .progress = &progress,
                                   .come_back_ns = come_back_ns};
