@@ -36,7 +36,7 @@ enum { JOBS_SOURCES_MAX = 16 }; /* threads of LANE_SOURCES */
 struct job_call {
     const char *id, *key, *options;
     const char *outcome; /* that an earlier run of it reported; "": none */
-    unsigned attempts; /* 1 at first */
+    unsigned attempts;   /* 1 at first */
     const struct reel_progress *progress;
     int64_t *come_back_ns; /* set it to be run again at this time, as a new first attempt */
 };

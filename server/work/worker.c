@@ -230,6 +230,7 @@ static struct job *claim(struct lane *lane, bool *missed) {
     job->kind = kind;
     job->claimed = true;
     atomic_store(&job->has_row, true);
+    memcpy(job->outcome, job->row.outcome, sizeof job->outcome); /* until it reports another */
     snprintf(job->owner, sizeof job->owner, "job:%.40s", job->row.collection);
     return job;
 }

@@ -169,7 +169,7 @@ class ByTheServer(Recording):
         self.assertEqual(self.pieces(made), PACKED[:2])
 
     def test_as_many_as_threads(self):
-        """A further one is refused, not left to wait without a message; one that connects again does not lose its thread."""
+        """A further one is refused, not left to wait without a message."""
         made = [self.created(self.peer.url, name='run%d' % i) for i in range(16)]
         self.assertIn('16', self.created(self.peer.url, 503, name='run16')['detail'])
         self.assertEqual(self.server.request('POST', '%s/recordings/%s/finish' % (API, made[0]['id'])).status, 200)
