@@ -177,7 +177,10 @@ class Announced(Case):
         shown = self.row(row['id'])['announced']['fetches']
         self.assertEqual([(f['id'], f['state'], f['problem'], f['result']) for f in shown],
                          [(part['id'], 'done', None, cut), (asked['id'], 'failed', 'the file is no longer on this robot', None)])
-        self.assertNotEqual(self.post('/recordings/%s/fetch' % row['id'], 202).json()['id'], asked['id'])
+        again = self.post('/recordings/%s/fetch' % row['id'], 202).json()
+        self.assertNotEqual(again['id'], asked['id'])
+        self.post('/fetches/%d?agent=%s&problem=%s' % (again['id'], AGENT, urllib.parse.quote('é' * 200)), 204)  # longer than what is kept
+        self.assertEqual(self.row(row['id'])['announced']['fetches'][0]['problem'], 'é' * 127)
         self.assertIn(self.server.put('asked.bag', data, collection='robots').status, (200, 201))
         self.assertEqual([f for f in self.fetches() if f['recording'] == row['id']], [])
         self.assertProblem(self.post('/recordings/%s/fetch' % row['id']), 409, 'ready')
