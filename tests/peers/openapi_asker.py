@@ -15,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 EVERYWHERE = {'date', 'connection', 'content-type', 'content-length', 'transfer-encoding', 'content-encoding', 'vary', 'cache-control', 'server-timing',
               'x-request-id', 'idempotent-replayed', 'x-content-type-options', 'x-frame-options', 'x-accel-buffering', 'referrer-policy', 'content-security-policy',
               'cross-origin-opener-policy', 'permissions-policy', 'keep-alive'}
+OF_DEPRECATED = {'deprecation', 'sunset', 'link'}
 
 
 def escaped(key):
@@ -62,7 +63,8 @@ class Asker:
 
     def hold(self, method, template, answer, where):
         where = '%s %s (%d)' % (method, where, answer.status)
-        responses = self.document['paths'][template][method.lower()]['responses']
+        operation = self.document['paths'][template][method.lower()]
+        responses = operation['responses']
         pointer = '#/paths/%s/%s/responses/%d' % (escaped(template), method.lower(), answer.status)
         if str(answer.status) not in responses:
             self.wrong.append('%s: this status is not in the document' % where)
@@ -70,6 +72,8 @@ class Asker:
         self.asked.add((method, template, answer.status < 400))
         response, pointer = self.resolve(responses[str(answer.status)], pointer)
         documented = {name.lower() for name in response.get('headers', {})}
+        if any(p.get('deprecated') and p['name'] + '=' in where for p in operation['parameters']):
+            documented |= OF_DEPRECATED
         self.wrong += ['%s: the header %s is not in the document' % (where, name) for name in answer.headers if name.lower() not in documented | EVERYWHERE]
         if answer.body:
             self.hold_body(response, pointer, answer, where)

@@ -449,7 +449,7 @@ class OpenApi(unittest.TestCase):
         self.ask('GET', API + '/admin/backup/last')
         self.ask('GET', API + '/admin/scrub/last')
         self.ask('POST', API + '/admin/backup', '?blobs=none', 202)
-        self.ask('POST', API + '/admin/scrub', '?rate=1000', 202)
+        self.ask('POST', API + '/admin/scrub', '?mb_per_second=1000', 202)
         self.assertTrue(eventually(lambda: self.server.request('GET', API + '/admin/backup/last', headers=self.header()).json()['state'] == 'done'))
         self.assertTrue(eventually(lambda: self.server.request('GET', API + '/admin/scrub/last', headers=self.header()).json()['state'] == 'done'))
         for last in ('backup', 'scrub'):
