@@ -12,6 +12,10 @@ Object.assign(TYPES, {
         'd388f9b87b3c471f784434d671988d4a',
         `GoalID goal_id\nuint8 status\nuint8 PENDING=0\nuint8 ACTIVE=1 # at work\nuint8 SUCCEEDED=3\nuint8 ABORTED=4\nstring text\n${'='.repeat(80)}\nMSG: actionlib_msgs/GoalID\ntime stamp\nstring id\n`,
     ],
+    'lab_msgs/Drive': [
+        'a'.repeat(32),
+        `float64 MAX_SPEED=1.5\nfloat64 speed\nfront_msgs/Status front\nrear_msgs/Status rear\n${'='.repeat(80)}\nMSG: front_msgs/Status\nuint8 FRONT_OPEN=1\nuint8 code\n${'='.repeat(80)}\nMSG: rear_msgs/Status\nuint8 REAR_OPEN=1\nuint8 code\n`,
+    ],
     'diagnostic_msgs/DiagnosticArray': [
         '60810da900de1dd6ddd437c3503511da',
         `Header header\nDiagnosticStatus[] status\n${STAMP}${'='.repeat(80)}\nMSG: diagnostic_msgs/DiagnosticStatus\nbyte OK=0\nbyte WARN=1\nbyte ERROR=2\nbyte STALE=3\nbyte level\nstring name\nstring message\nstring hardware_id\nKeyValue[] values\n${'='.repeat(80)}\nMSG: diagnostic_msgs/KeyValue\nstring key\nstring value\n`,
@@ -70,6 +74,24 @@ export const signalBag = (more = 0) =>
             data: goal(at < 4 ? 0 : at < 11 ? 1 : 3),
         })),
     ]);
+
+/** A definition with a constant that is no integer, and two types of the same name in two packages. */
+export const driveStateBag = () =>
+    every(2, 0.5, (at) => ({
+        at,
+        topic: '/drive',
+        type: 'lab_msgs/Drive',
+        data: Buffer.concat([f64(1), Buffer.from([1, 1])]),
+    }));
+
+/** 8 h: 25,000 messages in the first second, one at the end. */
+export const burstBag = () =>
+    [...every(1, 1 / 25000, (at) => at), 8 * 3600].map((at, i) => ({
+        at,
+        topic: '/enabled',
+        type: 'std_msgs/Bool',
+        data: Buffer.from([i & 1]),
+    }));
 
 /** The motor is well, warm from 5 s and too hot from 10 s on; the lidar reports nothing after 8 s. */
 export const diagnosticsBag = () =>

@@ -48,4 +48,25 @@ export const tests = {
             await becomes(() => page.locator('.image-overlay').count(), 0);
         });
     },
+    async points_are_limited_and_a_failure_is_said() {
+        await withPage(server, '/', { allow: [/500/] }, async (page) => {
+            const some = Array.from({ length: 30_000 }, (_, i) => ({ x: i % 640, y: i % 480 }));
+            const row = {
+                topic: '/camera_objects',
+                log_time: String(BigInt(camera.start_ns) + 900_000_000n),
+                data: { points: [{ type: 1, points: some, outline_color: { r: 1, g: 0, b: 0, a: 1 } }] },
+            };
+            let answers = 0;
+            await page.route(/\/messages\?.*camera_objects/, (route) =>
+                answers++ === 0
+                    ? route.fulfill({ status: 500, json: { title: 'No annotations', status: 500 } })
+                    : route.fulfill({ contentType: 'application/x-ndjson', body: JSON.stringify(row) + '\n' }),
+            );
+            await page.goto(`/recordings/${camera.id}?panels=image&at=1`);
+            await page.getByRole('alert').getByText('No annotations').waitFor();
+            await page.locator('.image-note').getByRole('button', { name: 'Try again' }).click();
+            const dots = page.locator('.image-overlay .image-dots');
+            await becomes(async () => (await dots.getAttribute('d'))?.split('M').length - 1, 20_000);
+        });
+    },
 };

@@ -1,7 +1,7 @@
 // The panels of signals: the tree of fields, strips of states, gauges, diagnostics; and what links them to plots.
 import { Server, assert, becomes, checkAxeInBothThemes, eventually, settled, withPage } from './harness.mjs';
 import { uploadBag } from './bags.mjs';
-import { diagnosticsBag, signalBag } from './signal_bags.mjs';
+import { burstBag, diagnosticsBag, driveStateBag, signalBag } from './signal_bags.mjs';
 
 let server, signals, health;
 export async function setUp() {
@@ -97,6 +97,36 @@ export const tests = {
             await page.getByRole('button', { name: 'Remove /enabled.data' }).click();
             await becomes(() => page.locator('.states-row').count(), 2);
             await checkAxeInBothThemes(page);
+        });
+    },
+    async constants_are_those_of_the_fields_own_type() {
+        const drive = await uploadBag(server, 'drive.bag', driveStateBag());
+        const fields = '/drive.speed|/drive.front.code|/drive.rear.code';
+        const where = `/recordings/${drive.id}?panels=states&states.fields=${fields}&at=1`;
+        await withPage(server, where, {}, async (page) => {
+            const values = () => page.locator('.states-value').allInnerTexts();
+            await becomes(values, ['1', 'FRONT_OPEN', 'REAR_OPEN']);
+        });
+    },
+    async a_burst_of_messages_is_thinned() {
+        const burst = await uploadBag(server, 'burst.bag', burstBag());
+        const where = `/recordings/${burst.id}?panels=states&states.fields=/enabled.data&states.zoom=0~1`;
+        await withPage(server, where, {}, async (page) => {
+            await page.getByText('Some messages are left out').waitFor();
+            await page.locator('.states-run').first().waitFor();
+        });
+    },
+    async fields_of_topics_that_are_not_there_ask_for_nothing() {
+        const where = `/recordings/${signals.id}?panels=values&values.fields=/none.data`;
+        await withPage(server, where, {}, async (page) => {
+            await page.locator('.values .table-row', { hasText: '/none.data' }).waitFor();
+            await settled(page);
+            const asked = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
+            assert.ok(asked.some((url) => url.includes('/recordings/')));
+            assert.deepEqual(
+                asked.filter((url) => url.includes('/messages?')),
+                [],
+            );
         });
     },
     async plots_are_linked() {
@@ -207,6 +237,26 @@ export const tests = {
             await page.getByRole('dialog').getByText('/mode.data').click();
             await becomes(() => shown.innerText(), 'driving');
             await becomes(() => setting(page, 'gauge.max'), null);
+        });
+    },
+    async a_gauge_waits_for_its_range_and_says_why_there_is_none() {
+        await withPage(server, '/', { allow: [/50[03]/] }, async (page) => {
+            let answers = 0;
+            await page.route('**/series?*', (route) => {
+                const [status, more] = [
+                    [503, { job: 'j1' }],
+                    [500, {}],
+                ][answers++] ?? [0];
+                return status
+                    ? route.fulfill({ status, json: { title: 'No values', status, ...more } })
+                    : route.continue();
+            });
+            await page.goto(`/recordings/${signals.id}?panels=gauge&gauge.field=/b.data&at=5`);
+            await page.locator('.gauge').getByRole('alert').getByText('No values').waitFor();
+            await becomes(() => page.locator('.gauge-number').innerText(), '20');
+            await page.locator('.gauge').getByRole('button', { name: 'Try again' }).click();
+            await becomes(() => page.locator('.gauge-ends span').allInnerTexts(), ['0', '79.6']);
+            assert.equal(answers, 3);
         });
     },
 };

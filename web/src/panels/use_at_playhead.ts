@@ -22,6 +22,8 @@ export function useAtPlayhead<T>(
 ): AtPlayhead<T> {
     const [state, setState] = useState<State<T>>({ value: null, time: null, error: null });
     const reload = useRef(() => undefined as void);
+    const newest = useRef(load); // of a live recording it changes without `deps`
+    newest.current = load;
     useEffect(() => {
         if (!load) {
             return;
@@ -31,13 +33,14 @@ export function useAtPlayhead<T>(
         let last: bigint | null = null;
         const next = async () => {
             const { time_ns } = playback.get();
-            if (loading || last === time_ns || abort.signal.aborted) {
+            const { current } = newest;
+            if (!current || loading || last === time_ns || abort.signal.aborted) {
                 return;
             }
             loading = true;
             last = time_ns;
             try {
-                const value = await load(time_ns, abort.signal);
+                const value = await current(time_ns, abort.signal);
                 if (!abort.signal.aborted) {
                     setState({ value, time: time_ns, error: null });
                 }

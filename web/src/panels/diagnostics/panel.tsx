@@ -68,6 +68,7 @@ export default function Diagnostics({ recording, topics, playback, settings, onS
     const wanted = topics.filter(isDiagnostics);
     const at = useAtPlayhead<Status[]>(playback, (time, signal) => statusesAt(recording, wanted, time, signal), [
         recording.id,
+        wanted.map(({ name }) => name).join('|'),
     ]);
     const least = Math.min(Number(settings.level ?? 0) || 0, LEVELS - 1);
     const all = at.value ?? [];

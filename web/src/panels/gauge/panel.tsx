@@ -1,13 +1,15 @@
 // One field at the playhead: a number within its range, or a state.
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { get } from '../../api';
-import { usePlaybackPart } from '../../playback';
+import { usePlaybackPart, type Playback } from '../../playback';
 import { gaugeText } from '../../text/signals';
-import type { Message } from '../../types';
+import { boundsOf } from '../../recording_time';
+import type { Message, Recording } from '../../types';
 import { Button, Dialog, EmptyState, Failed, Field } from '../../ui';
 import { useRequest } from '../../use_request';
 import type { PanelProps } from '../index';
 import { dropTarget } from '../plot/curves';
+import { load } from '../plot/data';
 import { defaultFields, fieldsOf } from '../plot/fields';
 import { Picker } from '../plot/picker';
 import { namesOf, placeOf, stateText } from '../states/runs';
@@ -20,14 +22,16 @@ const DIGITS = 5;
 const shown = (value: number): string =>
     Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(DIGITS)));
 
-/** The smallest and the largest value in the recording; null: there is none. */
-async function rangeOf(id: string, field: string, signal: AbortSignal): Promise<Span | null> {
-    const points = await get<[unknown, number | string | null][]>(
-        `/recordings/${id}/series`,
-        { field, agg: 'minmax', max_points: RANGE_POINTS },
+/** The smallest and the largest value up to `end`; null: there is none. */
+async function rangeOf(recording: Recording, field: string, end: bigint, signal: AbortSignal): Promise<Span | null> {
+    const { start } = boundsOf(recording);
+    const points = await load(
+        { recording, topics: [], shift_ns: 0n, name: '' },
+        { field, start: String(start), end: String(end + 1n), agg: 'minmax', max_points: RANGE_POINTS },
+        start,
         signal,
     );
-    const values = points.map(([, value]) => Number(value ?? NaN)).filter(Number.isFinite);
+    const values = [...points.v].filter(Number.isFinite);
     return values.length > 0 ? [Math.min(...values), Math.max(...values)] : null;
 }
 
@@ -79,9 +83,24 @@ function RangeDialog({ settings, onSettings, onClose }: PanelProps & { onClose: 
 const numberOf = (setting: string | undefined): number | null =>
     setting !== undefined && setting !== '' && Number.isFinite(Number(setting)) ? Number(setting) : null;
 
+/** The range of a field; of a live recording again when it has grown and the answer before has come. */
+function useRange(recording: Recording, playback: Playback, field: string | null) {
+    const newest = usePlaybackPart(playback, (state) => state.bounds.end);
+    const [end, setEnd] = useState(newest);
+    const range = useRequest<Span | null>(
+        (signal) => (field === null ? Promise.resolve(null) : rangeOf(recording, field, end, signal)),
+        [recording.id, field, end],
+    );
+    useEffect(() => {
+        if (!range.loading) {
+            setEnd(newest);
+        }
+    }, [newest, range.loading]);
+    return range;
+}
+
 function useGauge({ recording, topics, playback, settings }: PanelProps, field: string | null) {
     const place = useMemo(() => (field === null ? null : placeOf(field, topics)), [field, topics]);
-    const end = usePlaybackPart(playback, (state) => state.bounds.end);
     const about = useRequest(
         async (signal) => {
             if (field === null || !place) {
@@ -92,11 +111,11 @@ function useGauge({ recording, topics, playback, settings }: PanelProps, field: 
                 fieldsOf(recording.id, place.topic, playback.get().time_ns, signal),
             ]);
             const known = fields.find((one) => one.path === field);
-            const range = known?.numeric ? await rangeOf(recording.id, field, signal) : null;
-            return { range, names: names.get(field), unit: known?.unit ?? '' };
+            return { numeric: known?.numeric ?? false, names: names.get(field), unit: known?.unit ?? '' };
         },
-        [recording.id, field, end],
+        [recording.id, field, place?.topic.name],
     );
+    const ranged = useRange(recording, playback, !about.loading && about.value?.numeric ? field : null);
     const at = useAtPlayhead<{ value: unknown }>(
         playback,
         place &&
@@ -106,18 +125,19 @@ function useGauge({ recording, topics, playback, settings }: PanelProps, field: 
                 const { data } = await get<Message<unknown>>(`/recordings/${recording.id}/message`, params, signal);
                 return { value: path === '' ? data : (data as Record<string, unknown> | null)?.[path] };
             }),
-        [recording.id, field],
+        [recording.id, field, place?.topic.name],
     );
-    const range = about.value?.range ?? null;
+    const range = ranged.value;
     const [least, most] = [numberOf(settings.min) ?? range?.[0] ?? 0, numberOf(settings.max) ?? range?.[1] ?? 1];
-    return { about, at, range: range && ([least, most] as Span) };
+    return { about, ranged, at, range: range && ([least, most] as Span) };
 }
 
 export default function Gauge(props: PanelProps) {
     const { topics, settings, onSettings } = props;
     const field = settings.field ?? defaultFields(topics)[0] ?? null;
     const [dialog, setDialog] = useState<'field' | 'range' | null>(null);
-    const { about, at, range } = useGauge(props, field);
+    const { about, ranged, at, range } = useGauge(props, field);
+    const failed = [about, ranged].find(({ error }) => error !== null);
     const value = at.value?.value;
     const number = typeof value === 'number' ? value : typeof value === 'boolean' ? Number(value) : null;
     const named = about.value?.names?.get(String(value));
@@ -134,6 +154,7 @@ export default function Gauge(props: PanelProps) {
                 {dial && <Button onClick={() => setDialog('range')}>{gaugeText.range}</Button>}
             </div>
             {at.error !== null && <Failed error={at.error} retry={at.reload} />}
+            {at.error === null && failed && <Failed error={failed.error} retry={failed.reload} />}
             {field === null && (
                 <EmptyState title={gaugeText.empty} help={gaugeText.emptyHelp}>
                     <Button kind="main" onClick={() => setDialog('field')}>

@@ -10,6 +10,7 @@ export type Shape =
     | { kind: 'text'; at: Place; text: string; size: number | null; fill: string };
 
 const MAX_SHAPES = 2000;
+const MAX_POINTS = 20_000; // of all shapes; more are left out
 const OLD_NS = 1_000_000_000n; // annotations that are older than the playhead by more are not of the image
 const COLOURS = 8;
 
@@ -54,7 +55,7 @@ const TYPES = ['UNKNOWN', 'POINTS', 'LINE_LOOP', 'LINE_STRIP', 'LINE_LIST'];
 
 function shapesOfAnnotations({ circles, points, texts }: ImageAnnotations): Shape[] {
     return [
-        ...(circles ?? []).map((one): Shape => ({
+        ...(circles ?? []).slice(0, MAX_SHAPES).map((one): Shape => ({
             kind: 'circle',
             at: place(one.position),
             radius: (one.diameter ?? 0) / 2,
@@ -63,7 +64,7 @@ function shapesOfAnnotations({ circles, points, texts }: ImageAnnotations): Shap
         })),
         ...(points ?? []).flatMap(({ type, points: some, outline_color, fill_color }): Shape[] => {
             const kind = typeof type === 'number' ? TYPES[type] : type;
-            const all = (some ?? []).map(place);
+            const all = (some ?? []).slice(0, MAX_POINTS).map(place);
             const line = (part: Place[], closed: boolean): Shape => ({
                 kind: 'line',
                 points: part,
@@ -77,7 +78,7 @@ function shapesOfAnnotations({ circles, points, texts }: ImageAnnotations): Shap
                   ? [line(all, kind === 'LINE_LOOP')]
                   : [{ kind: 'dots', points: all, fill: css(outline_color) }];
         }),
-        ...(texts ?? []).map((one): Shape => ({
+        ...(texts ?? []).slice(0, MAX_SHAPES).map((one): Shape => ({
             kind: 'text',
             at: place(one.position),
             text: one.text ?? '',
@@ -132,6 +133,19 @@ export function shapesOf(data: unknown): Shape[] {
           : shapesOfAnnotations((data ?? {}) as ImageAnnotations);
 }
 
+/** As many of the shapes, and of their points, as are drawn. */
+function drawable(shapes: Shape[]): Shape[] {
+    let left = MAX_POINTS;
+    return shapes.slice(0, MAX_SHAPES).flatMap((shape): Shape[] => {
+        if (!('points' in shape)) {
+            return [shape];
+        }
+        const points = shape.points.slice(0, left);
+        left -= points.length;
+        return points.length > 0 ? [{ ...shape, points }] : [];
+    });
+}
+
 /** The newest annotations of each topic at a time. */
 export async function shapesAt(
     recording: Recording,
@@ -154,5 +168,5 @@ export async function shapesAt(
             shapes.set(row.topic, shapesOf(row.data));
         }
     }
-    return [...shapes.values()].flat().slice(0, MAX_SHAPES);
+    return drawable([...shapes.values()].flat());
 }

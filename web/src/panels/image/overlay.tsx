@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Playback } from '../../playback';
 import { imageText } from '../../text/panels';
 import type { Recording } from '../../types';
+import { Failed } from '../../ui';
 import { useAtPlayhead } from '../use_at_playhead';
 import { shapesAt, type Shape } from './annotations';
 
@@ -22,11 +23,11 @@ function One({ shape }: { shape: Shape }) {
         }
         case 'dots':
             return (
-                <>
-                    {shape.points.map(([cx, cy], i) => (
-                        <circle key={i} cx={cx} cy={cy} r={DOT_PX} style={{ fill: shape.fill }} />
-                    ))}
-                </>
+                <path
+                    class="image-dots"
+                    d={shape.points.map(([x, y]) => `M${x} ${y}h0`).join('')}
+                    style={{ stroke: shape.fill, strokeWidth: 2 * DOT_PX }}
+                />
             );
         case 'circle':
             return (
@@ -84,15 +85,22 @@ export function Overlay({ recording, playback, topics, canvas, hidden }: Props) 
     const shapes = at.value ?? [];
     const texts = shapes.flatMap((shape) => (shape.kind === 'text' ? [shape.text] : []));
     return (
-        <svg
-            class={`image-overlay ${hidden ? 'image-hidden' : ''}`}
-            ref={svg}
-            role="img"
-            aria-label={imageText.annotationsOf(shapes.length, texts)}
-        >
-            {shapes.map((shape, i) => (
-                <One key={i} shape={shape} />
-            ))}
-        </svg>
+        <>
+            {at.error !== null && !hidden && (
+                <div class="image-note">
+                    <Failed error={at.error} retry={at.reload} />
+                </div>
+            )}
+            <svg
+                class={`image-overlay ${hidden ? 'image-hidden' : ''}`}
+                ref={svg}
+                role="img"
+                aria-label={imageText.annotationsOf(shapes.length, texts)}
+            >
+                {shapes.map((shape, i) => (
+                    <One key={i} shape={shape} />
+                ))}
+            </svg>
+        </>
     );
 }

@@ -113,7 +113,8 @@ async function loadGrowing(source: Source, params: SeriesParams, zero: bigint, s
     return points;
 }
 
-async function load(source: Source, params: SeriesParams, zero: bigint, signal: AbortSignal): Promise<Points> {
+/** Waits while the server reads the values. Of a live recording it loads what is new. */
+export async function load(source: Source, params: SeriesParams, zero: bigint, signal: AbortSignal): Promise<Points> {
     const { recording } = source;
     if (recording.state === 'recording') {
         return loadGrowing(source, params, zero, signal);

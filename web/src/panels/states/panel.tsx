@@ -13,7 +13,7 @@ import { useLink, type Link } from '../linked';
 import { curveOf, dropTarget, readCurves, withFields, writeCurves } from '../plot/curves';
 import { Picker } from '../plot/picker';
 import { readSpan, writeSpan } from '../plot/settings';
-import { loadTracks, namesOf, runAt, type Track } from './runs';
+import { loadTracks, namesOf, placesKey, runAt, type Track } from './runs';
 import { Strip } from './strip';
 
 type Span = [from: number, to: number];
@@ -29,13 +29,14 @@ const defaultFields = (topics: Topic[]): string[] =>
         .map(({ name }) => `${name}.data`);
 
 function useTracks({ recording, topics }: PanelProps, fields: string[], [from, to]: Span, end: bigint) {
-    const names = useRequest((signal) => namesOf(recording, topics, fields, signal), [recording.id, fields.join('|')]);
+    const key = useMemo(() => placesKey(fields, topics), [fields, topics]);
+    const names = useRequest((signal) => namesOf(recording, topics, fields, signal), [recording.id, key]);
     return useRequest(
         (signal) =>
             names.loading
                 ? Promise.resolve([])
                 : loadTracks({ recording, topics, fields, from, to }, names.value ?? new Map(), signal),
-        [recording.id, end, fields.join('|'), from, to, names.loading],
+        [recording.id, end, key, from, to, names.loading],
     );
 }
 
@@ -100,7 +101,8 @@ function useMarks(
 
 export default function States(props: PanelProps) {
     const { topics, playback, settings, onSettings } = props;
-    const bounds = usePlaybackPart(playback, (state) => state.bounds);
+    const newest = usePlaybackPart(playback, (state) => state.bounds);
+    const [bounds, setBounds] = useState(newest);
     const link = useLink(props);
     const area = useRef<HTMLDivElement>(null);
     const width = useWidth(area);
@@ -117,6 +119,11 @@ export default function States(props: PanelProps) {
     const asked = zoom ?? whole;
     const [from, to] = useZoom(link, asked, whole, area);
     const result = useTracks(props, fields, asked, bounds.end);
+    useEffect(() => {
+        if (!result.loading) {
+            setBounds(newest); // a live recording grows faster than some requests are answered
+        }
+    }, [newest, result.loading]);
     const tracks = useMemo(
         () =>
             fields.map(

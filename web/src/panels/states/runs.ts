@@ -28,6 +28,10 @@ export function placeOf(field: string, topics: readonly Topic[]): { topic: Topic
     return topic ? { topic, path: field.slice(topic.name.length + 1) } : null;
 }
 
+/** Changes when the topic of a field begins, in a live recording. */
+export const placesKey = (fields: string[], topics: readonly Topic[]): string =>
+    fields.map((field) => `${field}@${placeOf(field, topics)?.topic.name ?? ''}`).join('|');
+
 /** The constants of fields, by field. */
 export async function namesOf(
     recording: Recording,
@@ -44,7 +48,7 @@ export async function namesOf(
             }
             const path = `/recordings/${recording.id}/schemas/${channel.schema_id}`;
             const { data } = await get<{ data: string | null }>(path, {}, signal);
-            return [field, constantsOf(data ?? '', place.path)];
+            return [field, constantsOf(data ?? '', place.topic.type, place.path)];
         }),
     );
     return new Map(names);
@@ -67,19 +71,21 @@ interface Wanted {
     to: number;
 }
 
-/** The runs of one topic's fields; those that begin before `from` are there, too. */
-async function runsOf(
+/**
+ * The runs of one topic's fields; those that begin before `from` are there, too. null: there are more than MAX_ROWS
+ * messages; `thinned` asks for no more.
+ */
+async function readRuns(
     { recording, from, to }: Wanted,
     topic: Topic,
     paths: Map<string, string>,
     names: Map<string, Map<string, string>>,
+    thinned: boolean,
     signal: AbortSignal,
-): Promise<Track[]> {
-    const { start, end } = boundsOf(recording);
+): Promise<Track[] | null> {
+    const { start } = boundsOf(recording);
     const at = (seconds: number) => start + BigInt(Math.round(seconds * 1e9));
     const length = Math.max(to - from, 1e-6);
-    const share = Math.min(1, length / (Number(end - start) / 1e9 || 1));
-    const thinned = topic.messages * share > MAX_ROWS;
     const whole = [...paths.values()].includes('');
     const params = {
         topic: topic.name,
@@ -91,7 +97,11 @@ async function runsOf(
         ...(thinned ? { every: `${Math.ceil((length * 1e9) / MAX_ROWS)}ns` } : {}),
     };
     const tracks = [...paths.keys()].map((field): Track => ({ field, runs: [], thinned }));
+    let rows = 0;
     for await (const row of getRows<Message>(`/recordings/${recording.id}/messages`, params, signal)) {
+        if (!thinned && ++rows > MAX_ROWS) {
+            return null;
+        }
         const seconds = Number(BigInt(row.log_time) - start) / 1e9;
         for (const { field, runs } of tracks) {
             const path = paths.get(field)!;
@@ -108,6 +118,20 @@ async function runsOf(
         }
     }
     return tracks;
+}
+
+/** Some messages are left out only where there are too many. */
+async function runsOf(
+    wanted: Wanted,
+    topic: Topic,
+    paths: Map<string, string>,
+    names: Map<string, Map<string, string>>,
+    signal: AbortSignal,
+): Promise<Track[]> {
+    const { start, end } = boundsOf(wanted.recording);
+    const share = Math.min(1, (wanted.to - wanted.from) / (Number(end - start) / 1e9 || 1));
+    const all = topic.messages * share > MAX_ROWS ? null : await readRuns(wanted, topic, paths, names, false, signal);
+    return all ?? (await readRuns(wanted, topic, paths, names, true, signal)) ?? [];
 }
 
 /** The tracks of all fields, in their order; one whose topic is not there has no runs. */

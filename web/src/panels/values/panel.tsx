@@ -10,7 +10,7 @@ import type { PanelProps } from '../index';
 import { curveOf, dropTarget, readCurves, withFields, writeCurves } from '../plot/curves';
 import { defaultFields } from '../plot/fields';
 import { Picker } from '../plot/picker';
-import { namesOf, placeOf, stateText } from '../states/runs';
+import { namesOf, placeOf, placesKey, stateText } from '../states/runs';
 import { useAtPlayhead } from '../use_at_playhead';
 
 interface Value {
@@ -32,6 +32,9 @@ async function valuesAt(
         const place = placeOf(field, topics);
         return place ? [{ field, ...place }] : [];
     });
+    if (places.length === 0) {
+        return new Map(); // without a topic the server sends all
+    }
     const whole = places.some(({ path }) => path === ''); // a message that is a single value has no field
     const params = {
         topic: [...new Set(places.map(({ topic }) => topic.name))],
@@ -71,7 +74,7 @@ export default function Values(props: PanelProps) {
                 : readCurves(settings.fields).map(({ field }) => field),
         [settings.fields, topics],
     );
-    const key = fields.join('|');
+    const key = useMemo(() => placesKey(fields, topics), [fields, topics]);
     const names = useRequest((signal) => namesOf(recording, topics, fields, signal), [recording.id, key]);
     const loaded = useAtPlayhead<Map<string, Value>>(
         playback,
