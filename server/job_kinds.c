@@ -69,7 +69,7 @@ const struct job_kind job_kinds[] = {
      .here = true,
      .run = live_open_run},
     {.name = "finish", .lane = LANE_SCANS, .retries = SOME, .here = true, .run = live_finish_run},
-    {.name = "record", .lane = LANE_SOURCES, .retries = LIVE_SOURCE_RETRIES, .here = true, .run = live_source_run},
+    {.name = "record", .lane = LANE_SOURCES, .here = true, .run = live_source_run},
     {.name = "unattended",
      .lane = LANE_UPKEEP,
      .retries = SOME,

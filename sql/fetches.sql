@@ -27,3 +27,6 @@ WHERE row = :fetch AND agent = :agent AND answered_ns = 0 RETURNING recording;
 -- name: fetches_over
 -- Its file has arrived.
 DELETE FROM fetches WHERE recording = :row;
+
+-- name: fetches_renew
+UPDATE fetches SET agent = :agent WHERE recording = :row AND answered_ns = 0;

@@ -61,6 +61,9 @@ SELECT lane, min(not_before_ns) FROM jobs WHERE state = 0 AND home IN ('', :home
 -- scan: jobs: the index of those that have not ended
 SELECT count(*) FILTER (WHERE state = 0), count(*) FILTER (WHERE state = 1) FROM jobs WHERE state < 2;
 
+-- name: jobs_count_kind
+SELECT count(*) FROM jobs WHERE kind = :kind AND state < 2 AND home IN ('', :home);
+
 -- name: jobs_expired
 SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 1 AND lease_until_ns < :now);
 

@@ -73,8 +73,8 @@ bool reel_convert(struct reel_recording *recording, const struct reel_selection 
  * `err`, to end it. */
 struct reel_output {
     bool (*write)(void *context, const void *data, size_t size, struct reel_error *err);
-    /* Optional, once all is written: replaces the first bytes. Compressed formats whose head depends on what follows
-     * (ROS bags) then take one pass. */
+    /* Optional, once all is written: replaces the first bytes, all in one call. Compressed formats whose head depends
+     * on what follows (ROS bags) then take one pass. */
     bool (*rewrite)(void *context, const void *data, size_t size, struct reel_error *err);
     void *context;
 };

@@ -193,9 +193,6 @@ static bool put_hashed(struct planning *p, const void *data, size_t size, struct
     p->run.w.packed_crc = libdeflate_crc32(p->run.w.packed_crc, data, size);
     return put_next(p, data, size, err);
 }
-static bool put_again(struct planning *p, const void *data, size_t size, struct reel_error *err) {
-    return p->output->rewrite(p->output->context, data, size, err);
-}
 
 /* Renders the bytes [from, to) of the plan and passes them on. */
 static bool put_rendered(struct planning *p, put_fn *put, uint64_t from, uint64_t to, struct reel_error *err) {
@@ -278,16 +275,23 @@ static bool plan_groups(struct planning *p, struct reel_error *err) {
 
 /* ---- the whole */
 
+/* Rendered anew, because the buffer of `rendered` may have the head from before; and whole, because rewrite() replaces
+ * the first bytes only. */
+static bool put_head_again(struct planning *p, struct reel_error *err) {
+    size_t size = (size_t)p->plan->head_size;
+    AUTO_MEM uint8_t *head = malloc(size + 1);
+    reel_planned_output_free(TAKE(p->rendered));
+    return (head || reel_fail_memory(err)) && (p->rendered = reel_conversion_output(p->conversion, p->plan, err)) &&
+           reel_planned_output_read(p->rendered, 0, head, size, err) &&
+           p->output->rewrite(p->output->context, head, size, err);
+}
+
 /* Writes the tail, and the head once more if it depends on what follows. */
 static bool put_tail(struct planning *p, uint64_t tail_at, struct reel_error *err) {
     if (!put_rendered(p, put_next, tail_at, p->plan->length, err)) {
         return false;
     }
-    if (p->plan->writer->needs & REEL_HEAD_FIRST) {
-        return true;
-    }
-    reel_planned_output_free(TAKE(p->rendered)); /* its buffer may have the head from before */
-    return put_rendered(p, put_again, 0, p->plan->head_size, err);
+    return (p->plan->writer->needs & REEL_HEAD_FIRST) || put_head_again(p, err);
 }
 
 static bool plan_compressed_put_head(struct planning *p, struct reel_error *err) {

@@ -22,8 +22,8 @@ static bool are_texts(const struct reel_pairs *pairs) {
 
 static bool is_channel(const struct reel_channel *c) {
     bool good = is_text(c->name, REEL_TEXT_MAX) && is_text(c->type, REEL_TEXT_MAX) &&
-                is_text(c->encoding, REEL_TEXT_MAX) && c->n_schemas <= REEL_SCHEMAS_PER_CHANNEL_MAX &&
-                are_texts(&c->metadata);
+                is_text(c->encoding, REEL_TEXT_MAX) && c->n_topics >= 1 &&
+                c->n_schemas <= REEL_SCHEMAS_PER_CHANNEL_MAX && are_texts(&c->metadata);
     for (uint32_t i = 0; i < c->n_topics && good; i++) {
         good = is_text(c->topics[i], REEL_TEXT_MAX);
     }
@@ -35,14 +35,28 @@ static bool is_channel(const struct reel_channel *c) {
     return good;
 }
 
+/* Whether the chunk rows are as many as it says; chunks are found by their number, so all segments but the last are
+ * full. The parts are the first chunks. */
+static bool are_chunks(const struct pack_model *m) {
+    uint64_t rows = 0;
+    bool good = true;
+    for (size_t i = 0; i < m->n_chunk_segments && good; i++) {
+        rows += m->chunk_segments[i].count;
+        good = i + 1 == m->n_chunk_segments || m->chunk_segments[i].count == REEL_SEGMENT_ENTRIES;
+    }
+    return good && rows == m->n_chunks && rows >= m->n_parts && rows <= UINT32_MAX;
+}
+
 static bool are_tables(const struct pack_model *m) {
+    uint64_t topics = 0;
     bool good =
-        m->n_channels <= REEL_CHANNELS_MAX && m->n_parts >= 1 && m->n_parts <= REEL_PARTS_MAX &&
+        are_chunks(m) && m->n_channels <= REEL_CHANNELS_MAX && m->n_parts >= 1 && m->n_parts <= REEL_PARTS_MAX &&
         m->n_attachments <= REEL_ATTACHMENTS_MAX && m->n_findings <= REEL_FINDINGS_MAX &&
         m->n_findings <= m->findings_total && (m->clock == REEL_CLOCK_WALL || m->clock == REEL_CLOCK_RELATIVE) &&
         is_text(m->container, REEL_TEXT_MAX) && is_text(m->clock_note, REEL_TEXT_MAX) && are_texts(&m->metadata);
     for (size_t i = 0; i < m->n_channels && good; i++) {
-        good = is_channel(&m->channels[i]);
+        topics += m->channels[i].n_topics;
+        good = topics <= REEL_CHANNELS_MAX && is_channel(&m->channels[i]);
     }
     for (size_t i = 0; i < m->n_attachments && good; i++) {
         good = is_text(m->attachments[i].name, REEL_TEXT_MAX) && is_text(m->attachments[i].media_type, REEL_TEXT_MAX);
@@ -68,7 +82,7 @@ static bool is_segment(const struct reel_index *index, const struct pack_segment
     for (; good && pack_cursor_next(&cursor, &e); n++) {
         struct pack_key key = pack_key_of(&e);
         good = (n > 0 || pack_key_compare(&key, &s->first) == 0) && pack_key_compare(&key, &last) >= 0 &&
-               e.chunk < index->model.n_chunks + index->model.n_parts;
+               e.chunk < index->model.n_chunks;
         last = key;
     }
     return (good && n == s->count && pack_key_compare(&last, &s->last) == 0) ||

@@ -167,8 +167,9 @@ static const uint8_t *lent_bytes(struct reel_source *source) {
     return ((const struct lent *)source)->data;
 }
 
+/* False where both are NULL: nothing is lent, and the first is one that no thread decodes. */
 static bool lends_first(const struct scan_chunks *c) {
-    return c->first && c->lent.data == c->first->piece.data;
+    return c->first && c->lent.data && c->lent.data == c->first->piece.data;
 }
 
 static void lent_free(struct reel_source *source) {

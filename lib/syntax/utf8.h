@@ -42,6 +42,15 @@ static inline bool utf8_valid(struct reel_bytes text) {
     return true;
 }
 
+/* The characters of a text that is UTF-8 which fit in `size` bytes. */
+static inline void utf8_copy(char *out, size_t size, const char *text) {
+    size_t n = strlen(text);
+    for (n = n < size ? n : size - 1; n > 0 && ((uint8_t)text[n] & 0xc0) == 0x80; n--) {
+    }
+    memcpy(out, text, n);
+    out[n] = '\0';
+}
+
 /* The text with each byte that is not UTF-8 as \xNN. */
 static inline void utf8_put(struct grow *to, struct reel_bytes text) {
     for (size_t at = 0, plain = 0; at <= text.size;) {

@@ -151,3 +151,17 @@ bool catalog_fetch_answer(struct catalog *c, const char *agent, const struct cat
     return step == DB_ROW ? annotations_touch(h, row, err) && db_commit(h, err)
                           : step == DB_END && reel_fail(err, REEL_NOT_FOUND, "nothing of this agent waits for that");
 }
+
+bool fetches_follow(struct db_handle *h, const char *announced, int64_t row, struct reel_error *err) {
+    struct announced a;
+    bool waits = announced_read(announced, &a);
+    AUTO(db_done) struct db_statement *s = db_statement(h, waits ? "fetches_renew" : "fetches_over", err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":row", row);
+    if (waits) {
+        db_set_hex(s, ":agent", a.agent);
+    }
+    return db_run(s, err);
+}

@@ -12,6 +12,7 @@ enum {
     FETCHES_MAX = 64,              /* that wait for one recording */
     FETCHES_SHOWN_MAX = 20         /* of one recording, the newest */
 };
+#define ANNOUNCED_SIZE_MAX (UINT64_C(1) << 46) /* bytes of the files, as the robot says: the catalog adds them up */
 
 struct announced {
     char sha256[SHA256_HEX]; /* of the file, as the robot says */

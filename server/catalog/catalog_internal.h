@@ -47,6 +47,11 @@ bool note_write(struct db_handle *h, int64_t row, const struct catalog_note *not
 bool event_write(struct db_handle *h, const char *statement, int64_t row, const struct catalog_event *e,
                  struct reel_error *err);
 
+/* announced.c */
+/* Fetches of the row after its files changed: who waits, waits for the agent that has announced it last; none waits for
+ * a file that has arrived. */
+bool fetches_follow(struct db_handle *h, const char *announced, int64_t row, struct reel_error *err);
+
 /* change.c */
 /* The row of a recording's id; REEL_NOT_FOUND. */
 bool annotations_find_row(struct db_handle *h, const char *id, int64_t *row, struct reel_error *err);

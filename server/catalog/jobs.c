@@ -333,6 +333,19 @@ bool catalog_jobs_count(struct catalog *c, uint64_t *queued, uint64_t *running, 
     return true;
 }
 
+bool catalog_jobs_count_kind(struct catalog *c, const char *kind, const char *home, uint64_t *n,
+                             struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_read_once(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "jobs_count_kind", err) : NULL;
+    if (s) {
+        db_set_text(s, ":kind", kind);
+        db_set_text(s, ":home", home);
+    }
+    bool good = s && db_next(s, err) == DB_ROW;
+    *n = good ? db_size(s, 0) : 0;
+    return good;
+}
+
 /* ---- upkeep */
 
 static bool any_expired(struct catalog *c, bool *any, struct reel_error *err) {

@@ -5,7 +5,7 @@
 #include "catalog/catalog.h"
 #include "catalog/db.h"
 
-enum { JOB_ID_TEXT = 33, JOB_OUTCOME_MAX = 256 };
+enum { JOB_ID_TEXT = 33, JOB_OUTCOME_MAX = 512 };
 enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED }; /* as in the table */
 const char *job_state_name(enum job_state state);
 
@@ -70,5 +70,8 @@ bool catalog_jobs_free(struct catalog *c, bool all, const char *home, struct ree
 bool catalog_jobs_drop(struct catalog *c, struct reel_error *err); /* of a copy: those that have not ended */
 bool catalog_jobs_trim(struct catalog *c, int64_t before_ns, struct reel_error *err);
 bool catalog_jobs_count(struct catalog *c, uint64_t *queued, uint64_t *running, struct reel_error *err);
+/* Those of a kind that have not ended, and that the server `home` may run. */
+bool catalog_jobs_count_kind(struct catalog *c, const char *kind, const char *home, uint64_t *n,
+                             struct reel_error *err);
 
 #endif

@@ -40,6 +40,7 @@ static const struct table {
               {"notes", "row"},
               {"events", "row"},
               {"event_titles", "recording, label"},
+              {"fetches", "row"},
               {"tokens", "row"},
               {"logins", "hash"},
               {"audit", "row"},
@@ -412,13 +413,11 @@ static bool copy_numbers(const struct move *m, struct reel_error *err) {
     static const struct {
         const char *table, *column;
         bool reused; /* in SQLite: the next one is above the largest there is */
-    } numbers[] = {{"recordings", "row", false},      {"labels", "id", false},
-                   {"notes", "row", false},           {"events", "row", false},
-                   {"tokens", "row", false},          {"audit", "row", false},
-                   {"failures", "row", false},        {"jobs", "row", false},
-                   {"changes", "seq", false},         {"webhooks", "row", false},
-                   {"webhook_results", "row", false}, {"label_sets", "id", true},
-                   {"tag_keys", "id", true},          {"tag_values", "id", true},
+    } numbers[] = {{"recordings", "row", false}, {"labels", "id", false},    {"notes", "row", false},
+                   {"events", "row", false},     {"fetches", "row", false},  {"tokens", "row", false},
+                   {"audit", "row", false},      {"failures", "row", false}, {"jobs", "row", false},
+                   {"changes", "seq", false},    {"webhooks", "row", false}, {"webhook_results", "row", false},
+                   {"label_sets", "id", true},   {"tag_keys", "id", true},   {"tag_values", "id", true},
                    {"uploads", "row", true}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         int64_t last;

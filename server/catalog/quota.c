@@ -39,7 +39,8 @@ bool quota_check_move(struct catalog *c, const char *id, const char *collection,
     }
     bool trashed = r.state == STATE_TRASHED; /* what is there takes no room, wherever it is moved to */
     bool takes = collection ? !trashed && strcmp(collection, r.collection) != 0 : trashed;
-    bool good = !takes || quota_check(c, collection ? collection : r.collection, r.size, true, err);
+    uint64_t bytes = r.announced && r.announced[0] ? 0 : r.size; /* a file that is still on a robot takes none */
+    bool good = !takes || quota_check(c, collection ? collection : r.collection, bytes, true, err);
     catalog_recording_done(&r);
     return good;
 }

@@ -413,9 +413,8 @@ bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, con
     struct catalog_recording now = *r;
     bool added;
     return h && replace_parts(h, r, err) && update_row(h, r, &now.row, err) &&
-           ((r->announced && r->announced[0]) || delete_where_row(h, "fetches_over", now.row, err)) &&
-           catalog_label(h, &now, index, false, err) && (!job || catalog_job_insert(h, job, &added, err)) &&
-           db_commit(h, err);
+           fetches_follow(h, r->announced, now.row, err) && catalog_label(h, &now, index, false, err) &&
+           (!job || catalog_job_insert(h, job, &added, err)) && db_commit(h, err);
 }
 
 /* Does the recording still have the expected version? Must run in the transaction that changes it. */

@@ -27,7 +27,7 @@ static void scan_one(struct rescan *s, const struct catalog_recording *r) {
 
 static bool rescan_visit(void *context, const struct catalog_recording *r) {
     struct rescan *s = context;
-    if (r->state != STATE_TRASHED && (!s->format || strcmp(r->format, s->format) == 0)) {
+    if (r->state != STATE_TRASHED && r->state != STATE_ANNOUNCED && (!s->format || strcmp(r->format, s->format) == 0)) {
         scan_one(s, r);
     }
     return !cli_interrupted();

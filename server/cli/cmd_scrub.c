@@ -86,7 +86,9 @@ static int run_scrub(int argc, char **argv) {
         printf("%s%llu files, %s: %s\n", result.resumed ? "resumed; in total " : "", (unsigned long long)result.files,
                size_text(result.bytes, bytes), corrupted ? "corrupted files found" : "all intact");
         if (result.corrupted_packs > 0) {
-            printf("index packs that were corrupted, or of another version: %llu; each is rebuilt when it is needed\n",
+            printf("index packs that were corrupted, or of another version: %llu; each is rebuilt when it is needed, "
+                   "but for "
+                   "announced recordings, which reel fsck names\n",
                    (unsigned long long)result.corrupted_packs);
         }
     }

@@ -110,20 +110,21 @@ static bool scan(struct announcing *w, struct reel_error *err) {
            push_file_hash(fd, push_watch_go_on, w->sha256, err);
 }
 
-/* Notes for every file of the recording what the server answered. */
+/* Notes for every file of the recording what the server answered; of a stored one, that has changed since, not in the
+ * file: there it is what is stored. */
 static void keep_told(struct announcing *w, const struct push_print *prints, const char *id, bool wanted) {
     const struct cli_files *files = w->unit->files;
     for (uint32_t i = 0; i < files->n; i++) {
         struct push_item *item = push_state_item(&w->a->state, files->paths[i], NULL);
-        char *name = item && id[0] ? strdup(w->name) : NULL;
+        char *name = item && id[0] && !item->stored ? strdup(w->name) : NULL;
         struct reel_error err = {0};
         if (!item) {
             continue;
         }
         item->told = prints[i];
-        snprintf(item->told_id, sizeof item->told_id, "%s", name && !item->stored ? id : "");
+        snprintf(item->told_id, sizeof item->told_id, "%s", item->stored || name ? id : "");
         item->wanted = item->wanted || wanted;
-        if (item->told_id[0]) {
+        if (name) {
             free(item->name);
             item->name = TAKE(name);
             if (!push_state_write(&w->a->state, item, &err)) {
@@ -147,6 +148,24 @@ static void take_answer(struct announcing *w, const struct push_print *prints) {
     }
 }
 
+/* Whether a file of another recording of this robot has the name: by the same path in another folder. The server would
+ * take this one for its next content. */
+static bool is_name_taken(const struct announcing *w) {
+    const struct push_state *state = &w->a->state;
+    const struct cli_files *files = w->unit->files;
+    for (size_t i = 0; i < state->n; i++) {
+        const struct push_item *item = state->items[i];
+        bool other = item->told_id[0] && item->name && strcmp(item->name, w->name) == 0;
+        for (uint32_t k = 0; k < files->n && other; k++) {
+            other = strcmp(files->paths[k], item->path) != 0;
+        }
+        if (other) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* False with err: to be tried again. */
 static bool announce(struct announcing *w, const struct push_print *prints, struct reel_error *err) {
     AUTO_MEM char *other = NULL;
@@ -158,7 +177,9 @@ static bool announce(struct announcing *w, const struct push_print *prints, stru
         }
         return false;
     }
-    if (!send_pack(w, err) || (w->answer.status == ANSWER_CONFLICT && !send_renamed(w, &other, err))) {
+    bool taken = is_name_taken(w);
+    if ((!taken && !send_pack(w, err)) ||
+        ((taken || w->answer.status == ANSWER_CONFLICT) && !send_renamed(w, &other, err))) {
         return false;
     }
     if (w->answer.status == 200 || w->answer.status == 201) {
@@ -202,7 +223,7 @@ void push_announce(struct push_agent *a, struct push_http *http, const struct pu
 /* ---- what users want */
 
 static bool is_of(const struct push_item *item, const char *recording) {
-    return item->there && item->told_id[0] && strcmp(item->told_id, recording) == 0;
+    return item->told_id[0] && strcmp(item->told_id, recording) == 0;
 }
 
 static bool is_told_of(const struct push_units *units) {
@@ -216,7 +237,7 @@ static bool is_told_of(const struct push_units *units) {
 
 /* Whether every file was announced: an agent that was ended may have announced one without noting it. */
 static bool is_settled(const struct push_agent *a) {
-    return !a->waiting && !a->dirty && is_told_of(&a->units) && is_told_of(&a->found);
+    return a->whole && !a->waiting && !a->dirty && is_told_of(&a->units) && is_told_of(&a->found);
 }
 
 static void take_wanted(struct push_agent *a, const json_t *fetch) {
@@ -224,13 +245,14 @@ static void take_wanted(struct push_agent *a, const json_t *fetch) {
                *start = json_string_value(json_object_get(fetch, "start_ns")),
                *end = json_string_value(json_object_get(fetch, "end_ns"));
     int64_t id = json_integer_value(json_object_get(fetch, "id"));
-    bool any = false;
+    bool any = false, ready = false; /* it may be on a disk that is not mounted, or be announced anew */
     for (size_t i = 0; recording && i < a->state.n; i++) {
         struct push_item *item = a->state.items[i];
         if (!is_of(item, recording)) {
             continue;
         }
         any = true;
+        ready = ready || (item->there && push_item_is_told(item) && (!item->is_io || clock_ns() >= item->retry_ns));
         if (!start && !item->wanted) {
             item->wanted = a->dirty = true;
             item->retry_ns = 0;
@@ -238,7 +260,7 @@ static void take_wanted(struct push_agent *a, const json_t *fetch) {
     }
     if (!any && is_settled(a)) {
         push_cut_answer(a, id, NULL, GONE);
-    } else if (any && start && end && a->n_cuts < PUSH_CUTS_MAX) {
+    } else if (ready && start && end && a->n_cuts < PUSH_CUTS_MAX) {
         struct push_cut *cut = &a->cuts[a->n_cuts++];
         *cut = (struct push_cut){.id = id, .start_ns = strtoll(start, NULL, 10), .end_ns = strtoll(end, NULL, 10)};
         snprintf(cut->recording, sizeof cut->recording, "%s", recording);

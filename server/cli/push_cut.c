@@ -33,12 +33,12 @@ void push_cut_answer(struct push_agent *a, int64_t id, const char *recording, co
 /* ---- the part */
 
 /* The files of the announced recording, as they are there. */
-static char **files_of(const struct push_agent *a, const char *recording, uint32_t *n, const struct push_item **main) {
+static char **files_of(const struct push_agent *a, const char *recording, uint32_t *n, struct push_item **main) {
     char **paths = calloc(a->state.n + 1, sizeof *paths);
     *n = 0;
     *main = NULL;
     for (size_t i = 0; paths && i < a->state.n; i++) {
-        const struct push_item *item = a->state.items[i];
+        struct push_item *item = a->state.items[i];
         if (item->there && push_item_is_told(item) && strcmp(item->told_id, recording) == 0) {
             paths[(*n)++] = item->path;
             *main = item;
@@ -106,16 +106,16 @@ static bool send_part(struct push_agent *a, struct push_http *http, const struct
 }
 
 static bool cut_and_send(struct push_agent *a, struct push_http *http, const struct push_cut *cut, char id[33],
-                         struct reel_error *err) {
+                         struct push_item **main, struct reel_error *err) {
     uint32_t n;
-    const struct push_item *main;
-    AUTO_MEM char **paths = files_of(a, cut->recording, &n, &main);
+    AUTO_MEM char **paths = files_of(a, cut->recording, &n, main);
     if (!paths || n == 0) {
-        return paths ? reel_fail(err, REEL_NOT_FOUND, "the file is no longer on this robot") : reel_fail_memory(err);
+        return paths ? reel_fail(err, REEL_CANCELLED, "the file has just changed") : reel_fail_memory(err);
     }
     AUTO(reel_recording_free) struct reel_recording *recording = open_whole(paths, n, err);
     AUTO_MEM char *name =
-        recording ? part_name(main->name, cut, reel_index_info(reel_recording_index(recording))->start_ns, err) : NULL;
+        recording ? part_name((*main)->name, cut, reel_index_info(reel_recording_index(recording))->start_ns, err)
+                  : NULL;
     char folder[PATH_MAX], path[PATH_MAX];
     if (!name || !disk_folder_of(a->state.path, folder) || !disk_join(path, folder, cli_file_name(name), err)) {
         return name ? reel_fail(err, REEL_ARGUMENT, "the folder of the state has a path that is too long") : false;
@@ -128,12 +128,16 @@ static bool cut_and_send(struct push_agent *a, struct push_http *http, const str
 void push_cut(struct push_agent *a, struct push_http *http) {
     const struct push_cut cut = a->cuts[0];
     struct reel_error err = {0};
+    struct push_item *main = NULL;
     char id[33];
-    a->n_cuts--;
-    memmove(a->cuts, a->cuts + 1, a->n_cuts * sizeof *a->cuts);
-    if (cut_and_send(a, http, &cut, id, &err)) {
+    if (cut_and_send(a, http, &cut, id, &main, &err)) {
+        main->failures = 0;
         push_cut_answer(a, cut.id, id, NULL);
+    } else if (err.code == REEL_IO && main) {
+        push_note_failure(a, main, main->path, &err);
     } else if (err.code != REEL_IO && err.code != REEL_CANCELLED) {
         push_cut_answer(a, cut.id, NULL, err.text);
-    } /* else it is asked for again */
+    }
+    a->n_cuts--; /* only now: while a part is being sent, what is still waiting is not asked for once more */
+    memmove(a->cuts, a->cuts + 1, a->n_cuts * sizeof *a->cuts);
 }

@@ -299,6 +299,7 @@ void push_scan(struct push_agent *a) {
     if (whole && !cli_interrupted()) {
         drop_missing(a);
     }
+    a->whole = whole;
     find_units(a);
     a->scanned_ns = clock_ns();
     a->took_ns = a->scanned_ns - began_ns;
@@ -338,7 +339,7 @@ static bool is_first(const struct push_unit *a, const struct push_unit *b) {
 }
 
 bool push_scan_is_rest(const struct push_agent *a, const struct push_item *item) {
-    bool rests = a->options->on_request && push_item_is_told(item) && !item->wanted;
+    bool rests = a->options->on_request && push_item_is_told(item) && !item->stored && !item->wanted;
     return item->there && !push_item_is_done(item) && !rests;
 }
 

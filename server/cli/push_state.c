@@ -203,10 +203,15 @@ static bool rewrite(struct push_state *s, struct reel_error *err) {
     return true;
 }
 
+/* What was announced may be on a disk that is not mounted. */
+static bool is_known(const struct push_item *item) {
+    return item->there || item->stored || item->told_id[0];
+}
+
 bool push_state_tidy(struct push_state *s, struct reel_error *err) {
     size_t known = 0, kept = 0;
     for (size_t i = 0; i < s->n; i++) {
-        known += s->items[i]->there || s->items[i]->stored;
+        known += is_known(s->items[i]);
     }
     if (s->lines < TIDY_LINES + 2 * known) {
         return true;
@@ -214,8 +219,7 @@ bool push_state_tidy(struct push_state *s, struct reel_error *err) {
     hash_table_free(&s->by_path);
     for (size_t i = 0; i < s->n; i++) {
         struct push_item *item = s->items[i];
-        bool keep =
-            (item->there || item->stored) && hash_table_set(&s->by_path, item_key(item->path), (uintptr_t)item, err);
+        bool keep = is_known(item) && hash_table_set(&s->by_path, item_key(item->path), (uintptr_t)item, err);
         s->items[kept] = keep ? item : s->items[kept];
         kept += keep;
         if (!keep) {

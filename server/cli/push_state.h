@@ -60,7 +60,7 @@ bool push_item_is_done(const struct push_item *item);
 bool push_item_is_told(const struct push_item *item);
 /* Writes what is known of the item, durably. */
 bool push_state_write(struct push_state *s, const struct push_item *item, struct reel_error *err);
-/* Forgets files that are neither on the disk nor stored; no item may be in use. */
+/* Forgets files that are neither on the disk nor stored nor announced; no item may be in use. */
 bool push_state_tidy(struct push_state *s, struct reel_error *err);
 /* $STATE_DIRECTORY (systemd), $XDG_STATE_HOME/reel or ~/.local/state/reel, created if missing; malloc'd. */
 char *push_state_folder(struct reel_error *err);

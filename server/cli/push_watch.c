@@ -164,6 +164,23 @@ static bool send_named(struct push_http *http, const struct push_options *option
     return push_file(http, options, file, &sent, err);
 }
 
+/* The recording is no longer announced, so users cannot ask for its other files: they are sent, also by an agent that
+ * begins anew. */
+static void want_others(struct push_agent *a, const struct push_unit *unit) {
+    struct reel_error err = {0};
+    for (uint32_t i = 0; i < unit->files->n; i++) {
+        struct push_item *item = push_state_item(&a->state, unit->files->paths[i], NULL);
+        if (!item || item == unit->main || !item->told_id[0]) {
+            continue;
+        }
+        item->told_id[0] = '\0';
+        if (!push_state_write(&a->state, item, &err)) {
+            push_watch_fail(item->path, &err);
+            err = (struct reel_error){0};
+        }
+    }
+}
+
 static bool send_file(struct push_agent *a, struct push_http *http, const struct push_unit *unit, uint32_t k,
                       const struct push_options *options, char **name, struct reel_error *err) {
     const char *path = unit->files->paths[k], *own = cli_file_name(path);
@@ -189,6 +206,9 @@ static bool send_file(struct push_agent *a, struct push_http *http, const struct
     }
     push_watch_say(a, path, file.text);
     note_success(a, unit->main, &file);
+    if (is_main) {
+        want_others(a, unit);
+    }
     return keep_result(a, item, &before, &file, *name, err);
 }
 

@@ -56,6 +56,7 @@ struct push_agent {
     uint32_t round;
     bool dirty;                     /* something happened in a folder since the last scan */
     bool waiting;                   /* a file is not still yet */
+    bool whole;                     /* the last scan saw every folder */
     int64_t scanned_ns, swept_ns;   /* monotonic */
     int64_t took_ns;                /* the last scan */
     struct push_units units, found; /* in use, and of a scan meanwhile */
@@ -105,7 +106,7 @@ void push_announce_names(struct push_agent *a, const struct push_item *item, cha
 
 /* ---- push_cut.c */
 
-/* Sends the first of `cuts`, and removes it. */
+/* Sends the first of `cuts`, which it then removes: what cannot be sent now is asked for again. */
 void push_cut(struct push_agent *a, struct push_http *http);
 /* Answers a request for a part, or for a file: the recording that has it, or the problem. */
 void push_cut_answer(struct push_agent *a, int64_t id, const char *recording, const char *problem);

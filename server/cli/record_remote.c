@@ -175,6 +175,10 @@ enum record_fate record_remote_fate(struct record_remote *r) {
     return status == 404 ? RECORD_OVER : status == 409 ? ask_state(r) : refused ? RECORD_REFUSED : RECORD_FAILED;
 }
 
+bool record_remote_is_too_large(const struct record_remote *r) {
+    return r->answer.status == 413;
+}
+
 bool record_remote_send(struct record_remote *r, struct reel_bytes rows, uint64_t number, int64_t log_ns,
                         struct reel_error *err) {
     char url[URL_ROOM], key[80], type[80], time[REEL_TIME_TEXT] = "";

@@ -31,6 +31,7 @@ enum record_fate {
 };
 /* After record_remote_send() has failed. */
 enum record_fate record_remote_fate(struct record_remote *remote);
+bool record_remote_is_too_large(const struct record_remote *remote);
 /* Goes on in a new recording: NAME-2, in the group NAME. */
 bool record_remote_continue(struct record_remote *remote, struct reel_error *err);
 /* Appends a batch; while the server cannot be reached it tries again, until it is interrupted. */

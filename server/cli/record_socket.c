@@ -14,7 +14,6 @@
 #include "base/hash_table.h"
 #include "base/limits.h"
 #include "cli/push_http.h"
-#include "formats/nanover/message.h"
 #include "live/nanover_record.h"
 #include "live/websocket_client.h"
 #include "reel/time.h"
@@ -158,19 +157,14 @@ static bool send_rows(struct socket_recording *r, const struct reel_channel *cha
 }
 
 static bool record_to_server(struct socket_recording *r, struct reel_bytes message, struct reel_error *err) {
-    struct cursor c = cursor_of(message);
-    struct nanover_message m = {0};
-    struct arena arena = {.max = 1 << 20};
+    struct arena arena = {.max = NANOVER_RECORD_CHANNEL_MAX};
     struct reel_channel channel;
-    const char *why;
-    if (nanover_message_read(&c, &m, NULL, &why) != MSGPACK_OK || !cursor_done(&c)) {
-        r->others++;
-        return true;
-    }
-    bool good = (nanover_channel(&arena, m.types, m.n_types, &channel) || reel_fail_memory(err)) &&
-                send_rows(r, &channel, message, err);
+    bool is_nanover;
+    bool good = nanover_record_channel(&arena, message, &channel, &is_nanover, err) &&
+                (!is_nanover || send_rows(r, &channel, message, err));
     arena_free(&arena);
-    r->messages += good;
+    r->messages += good && is_nanover;
+    r->others += good && !is_nanover;
     return good;
 }
 

@@ -129,13 +129,8 @@ static bool next_batch(struct record_spool *s, struct spool_batch *batch, struct
            sync_before_sending(s, err);
 }
 
-/* The server has finished the recording while the link was cut. */
-static bool go_on_elsewhere(struct record_spool *s, struct reel_error *err) {
-    if (!record_remote_continue(s->remote, err)) {
-        return false;
-    }
-    fprintf(stderr, "reel record: the server has finished the recording meanwhile; it goes on as %s\n",
-            record_remote_id(s->remote));
+/* Defines all channels once more. */
+static bool send_channels(struct record_spool *s, uint64_t number, struct reel_error *err) {
     pthread_mutex_lock(&s->mutex);
     size_t size = s->file.channels.size;
     AUTO_MEM uint8_t *channels = malloc(size + 1);
@@ -143,10 +138,18 @@ static bool go_on_elsewhere(struct record_spool *s, struct reel_error *err) {
         memcpy(channels, s->file.channels.data, size);
     }
     pthread_mutex_unlock(&s->mutex);
-    if (!channels) {
-        return reel_fail_memory(err);
+    return channels ? size == 0 || record_remote_send(s->remote, bytes_of(channels, size), number, 0, err)
+                    : reel_fail_memory(err);
+}
+
+/* The server has finished the recording while the link was cut. */
+static bool go_on_elsewhere(struct record_spool *s, struct reel_error *err) {
+    if (!record_remote_continue(s->remote, err)) {
+        return false;
     }
-    if (size > 0 && !record_remote_send(s->remote, bytes_of(channels, size), UINT64_MAX, 0, err)) {
+    fprintf(stderr, "reel record: the server has finished the recording meanwhile; it goes on as %s\n",
+            record_remote_id(s->remote));
+    if (!send_channels(s, UINT64_MAX, err)) {
         return false;
     }
     pthread_mutex_lock(&s->mutex);
@@ -157,12 +160,11 @@ static bool go_on_elsewhere(struct record_spool *s, struct reel_error *err) {
 }
 
 /* *refused: the rows are wrong: the server never takes them. */
-static bool send_batch(struct record_spool *s, const struct spool_batch *batch, struct reel_bytes rows, bool *refused,
-                       struct reel_error *err) {
+static bool send_rows(struct record_spool *s, uint64_t number, int64_t read_ns, struct reel_bytes rows, bool *refused,
+                      struct reel_error *err) {
     struct reel_error why = {0};
     *refused = false;
-    for (unsigned tries = 1;
-         batch->number > 0 && !record_remote_send(s->remote, rows, batch->number, batch->read_ns, &why); tries++) {
+    for (unsigned tries = 1; !record_remote_send(s->remote, rows, number, read_ns, &why); tries++) {
         enum record_fate fate = record_remote_fate(s->remote);
         *refused = fate == RECORD_REFUSED;
         if (fate != RECORD_OVER || tries == TRIES) {
@@ -190,6 +192,53 @@ static bool put_aside(struct record_spool *s, struct reel_bytes rows, struct ree
            reel_fail_errno(err, "%s", path);
 }
 
+/* The refused rows may have defined channels, without which the server would take later messages as they come: of no
+ * type and encoding. The number is theirs: the server keeps none of what it refuses. */
+static bool define_again(struct record_spool *s, uint64_t number, struct reel_error *err) {
+    struct reel_error why = {0};
+    if (send_channels(s, number, &why)) {
+        return true;
+    }
+    switch (record_remote_fate(s->remote)) {
+    case RECORD_OVER:
+        return go_on_elsewhere(s, err);
+    case RECORD_REFUSED:
+        fprintf(stderr, "reel record: channels are not defined: %s\n", why.text);
+        return true;
+    default:
+        return reel_error_pass(err, &why);
+    }
+}
+
+/* Where rows can be parted, about in the middle; 0: they are one. */
+static size_t half_of(const struct record_spool *s, struct reel_bytes rows) {
+    size_t half = 0;
+    bool is_list = s->file.medium == REEL_ROWS_JSON && rows.size > 0 && rows.data[0] == '[';
+    for (size_t n = rows.size / 2; n > 0 && n < rows.size && half == 0 && !is_list; n += (rows.size - n + 1) / 2) {
+        half = reel_rows_whole(s->file.medium, bytes_of(rows.data, n));
+    }
+    return half;
+}
+
+/* A batch has rows of a whole second, which a proxy may refuse for their size: then they are sent in halves. What is
+ * refused all the same is put aside. `at`: of a part in its batch, for a number of its own. */
+static bool send_parts(struct record_spool *s, const struct spool_batch *batch, struct reel_bytes rows, uint64_t at,
+                       bool is_part, struct reel_error *err) {
+    enum { AT_SHIFT = 39 }; /* SPOOL_ROWS_MAX is 2^24; numbers of batches stay far below */
+    uint64_t number = is_part ? batch->number | (at + 1) << AT_SHIFT : batch->number;
+    bool refused, good = send_rows(s, number, batch->read_ns, rows, &refused, err);
+    if (good || !refused) {
+        return good;
+    }
+    size_t half = record_remote_is_too_large(s->remote) ? half_of(s, rows) : 0;
+    if (half == 0) {
+        return put_aside(s, rows, err) && define_again(s, number, err);
+    }
+    *err = (struct reel_error){0};
+    return send_parts(s, batch, bytes_of(rows.data, half), at, true, err) &&
+           send_parts(s, batch, bytes_of(rows.data + half, rows.size - half), at + half, true, err);
+}
+
 static bool note_sent(struct record_spool *s, bool good, bool passed, struct reel_error *err) {
     pthread_mutex_lock(&s->mutex);
     struct reel_error why = {0};
@@ -208,7 +257,7 @@ static void *send_all(void *context) {
     struct reel_error err = {0};
     while (next_batch(s, &batch, &rows, &err)) {
         const struct reel_bytes all = bytes_of(rows.data, rows.size);
-        bool refused, good = send_batch(s, &batch, all, &refused, &err) || (refused && put_aside(s, all, &err));
+        bool good = batch.number == 0 || send_parts(s, &batch, all, 0, false, &err);
         if (!note_sent(s, good, good, &err)) {
             break;
         }

@@ -145,6 +145,12 @@ static struct live_item *live_take(struct live *live, const struct catalog_recor
     return item;
 }
 
+bool live_ready(struct live *live, const struct catalog_recording *r, struct reel_error *err) {
+    struct live_item *item = live_take(live, r, err);
+    live_item_release(live, item);
+    return item;
+}
+
 /* ---- creating */
 
 static bool live_name_is_free(struct live *live, const struct live_request *q, struct reel_error *err) {

@@ -65,11 +65,10 @@ bool live_append(struct live *live, const struct catalog_recording *r, const str
 
 /* ---- source.c: what the server records of a running NanoVer server */
 
-enum { LIVE_SOURCE_RETRIES = 5 };
 /* Whether the server may connect to it (--record-from). REEL_ARGUMENT with the reason. */
 bool live_source_check(struct app *app, const char *url, struct reel_error *err);
-/* Connects and hangs up. REEL_IO: nothing answers there, or no WebSocket. */
-bool live_source_try(const char *url, struct reel_error *err);
+/* Connects and hangs up. REEL_IO: nothing answers there, or no WebSocket; REEL_BUSY: JOBS_SOURCES_MAX are recorded. */
+bool live_source_try(struct app *app, const char *url, struct reel_error *err);
 /* Job "record" of the recording: appends what is received until the other server ends the connection, then finishes
  * it. */
 bool live_source_add(struct live *live, const struct catalog_recording *r, const char *url, char job[JOB_ID_TEXT],

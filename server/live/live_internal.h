@@ -71,6 +71,8 @@ void live_item_release(struct live *live, struct live_item *item);
 void live_item_add(struct live *live, struct live_item *item);
 void live_item_remove(struct live *live, struct live_item *item); /* from the list; references stay valid */
 void live_announce(struct live *live);
+/* It is open, or has been opened now. REEL_BUSY: that takes longer. */
+bool live_ready(struct live *live, const struct catalog_recording *r, struct reel_error *err);
 /* What was appended is on the disk. */
 bool live_sync(struct live_item *item, struct reel_error *err);
 /* The recording as it is now; its mutex is held. */

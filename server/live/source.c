@@ -1,26 +1,27 @@
 /* Live recordings that the server makes itself: it connects to a running NanoVer server, as a headset does, and appends
  * each binary message as it was received. The job's options are the address. */
-#include <stdatomic.h>
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/cancel.h"
 #include "base/cleanup.h"
-#include "base/glob.h"
+#include "base/clock.h"
+#include "http/json_text.h"
 #include "live/live_internal.h"
 #include "live/websocket_client.h"
 #include "reel/time.h"
 
-static const int64_t AGAIN_NS = 1000000000; /* after a connection that broke */
+enum { RETRIES = 5, LOOK_NS = 250000000 };
+static const int64_t AGAIN_NS = 1000000000; /* after a connection that broke; doubles with each that brings nothing */
 
 /* ---- addresses */
 
 static bool is_allowed(const struct app *app, const char *origin) {
-    char given[WEBSOCKET_URL_MAX + 8];
-    struct reel_error ignored;
     for (const char **allowed = app->config.record_from.items; allowed && *allowed; allowed++) {
-        bool equal = websocket_origin(*allowed, given, &ignored) && strcmp(given, origin) == 0;
-        if (equal || reel_glob_match(*allowed, origin)) {
+        if (websocket_allows(*allowed, origin)) {
             return true;
         }
     }
@@ -40,10 +41,19 @@ static bool request_goes_on(void *context) {
     return cancel_check(NULL);
 }
 
-bool live_source_try(const char *url, struct reel_error *err) {
+static bool has_thread(struct app *app, struct reel_error *err) {
+    uint64_t n;
+    return jobs_count_kind(app->jobs, "record", &n, err) &&
+           (n < JOBS_SOURCES_MAX ||
+            reel_fail(err, REEL_BUSY, "this server records %u connections already, of at most %d", (unsigned)n,
+                      JOBS_SOURCES_MAX));
+}
+
+bool live_source_try(struct app *app, const char *url, struct reel_error *err) {
     const struct websocket_client_options options = {
         .url = url, .message_max = LIVE_BODY_MAX, .goes_on = request_goes_on};
-    AUTO(websocket_client_free) struct websocket_client *client = websocket_client_open(&options, err);
+    AUTO(websocket_client_free)
+    struct websocket_client *client = has_thread(app, err) ? websocket_client_open(&options, err) : NULL;
     if (client) {
         websocket_close(websocket_client_socket(client), WEBSOCKET_NORMAL, "");
     }
@@ -63,7 +73,10 @@ struct source {
     struct app *app;
     const struct catalog_recording *row;
     const struct job_call *call;
-    uint64_t messages, others; /* of this connection; others: not NanoVer's */
+    uint64_t messages, others; /* of all connections; others: not NanoVer's */
+    uint64_t breaks;           /* connections that broke: what was sent until the next one is not recorded */
+    struct reel_error broke;   /* why the last of them did */
+    bool connected;            /* also in the outcome of a job that the end of the server stopped */
 };
 
 /* It was not finished or deleted meanwhile. */
@@ -101,6 +114,63 @@ static bool append_received(struct source *s, struct reel_bytes message, struct 
     return true;
 }
 
+static bool source_pause(struct source *s, int64_t ns) {
+    const int64_t until_ns = clock_ns() + ns;
+    bool goes_on;
+    while ((goes_on = source_goes_on(s)) && clock_ns() < until_ns) {
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+    }
+    return goes_on;
+}
+
+/* After a restart the file is opened first, which may take long; messages that came meanwhile would be lost. */
+static bool wait_for_file(struct source *s, struct reel_error *err) {
+    while (!live_ready(s->app->live, s->row, err)) {
+        if (err->code != REEL_BUSY || !live_is_here(s->app, s->row->id) || !source_pause(s, LOOK_NS)) {
+            return false;
+        }
+        *err = (struct reel_error){0};
+    }
+    return true;
+}
+
+/* Of the job before the server's restart, which is a break, too. */
+static void read_outcome(struct source *s) {
+    json_t *before = json_loads(s->call->outcome, 0, NULL);
+    const char *broke = json_string_value(json_object_get(before, "last_break"));
+    s->messages = (uint64_t)json_integer_value(json_object_get(before, "messages"));
+    s->others = (uint64_t)json_integer_value(json_object_get(before, "ignored"));
+    s->breaks = (uint64_t)json_integer_value(json_object_get(before, "breaks"));
+    if (json_is_true(json_object_get(before, "connected"))) {
+        s->breaks++;
+        reel_fail(&s->broke, REEL_IO, "the archive was restarted");
+    } else if (broke) {
+        reel_fail(&s->broke, REEL_IO, "%s", broke);
+    }
+    json_decref(before);
+}
+
+static void report_outcome(const struct source *s) {
+    json_t *out = json_pack("{s:s, s:I, s:I, s:I}", "recording", s->row->id, "messages", (json_int_t)s->messages,
+                            "ignored", (json_int_t)s->others, "breaks", (json_int_t)s->breaks);
+    if (s->breaks > 0) {
+        json_object_set_new(out, "last_break", json_string(s->broke.text));
+    }
+    if (s->connected) {
+        json_object_set_new(out, "connected", json_true());
+    }
+    AUTO_MEM char *text = json_text(out);
+    if (text && strlen(text) >= JOB_OUTCOME_MAX) { /* not half an object */
+        json_object_del(out, "last_break");
+        free(text);
+        text = json_text(out);
+    }
+    if (text) {
+        job_report(s->call->progress, text);
+    }
+    json_decref(out);
+}
+
 /* Until the other side ends it: true. */
 static bool record_connection(struct source *s, struct reel_error *err) {
     const struct websocket_client_options options = {
@@ -112,20 +182,20 @@ static bool record_connection(struct source *s, struct reel_error *err) {
     if (!client) {
         return false;
     }
+    s->connected = true;
+    report_outcome(s);
     struct websocket *ws = websocket_client_socket(client);
     while (good && (got = websocket_wait(ws, -1, INT64_MAX, &m)) != WEBSOCKET_OVER) {
         good = got != WEBSOCKET_MESSAGE || m.text || append_received(s, m.bytes, err);
     }
     good = good && websocket_client_ended(client, err);
     websocket_close(ws, good ? WEBSOCKET_NORMAL : WEBSOCKET_GOING_AWAY, "");
+    if (!good && source_goes_on(s)) {
+        s->breaks++;
+        s->broke = *err;
+    }
+    s->connected = jobs_stopping(s->app->jobs);
     return good;
-}
-
-static void report_outcome(const struct source *s) {
-    char text[JOB_OUTCOME_MAX];
-    snprintf(text, sizeof text, "{\"recording\":\"%s\",\"messages\":%llu,\"ignored\":%llu}", s->row->id,
-             (unsigned long long)s->messages, (unsigned long long)s->others);
-    job_report(s->call->progress, text);
 }
 
 static bool source_finish(const struct source *s, struct reel_error *err) {
@@ -133,12 +203,20 @@ static bool source_finish(const struct source *s, struct reel_error *err) {
     return live_finish(s->app->live, s->row, job, err);
 }
 
-/* A connection that broke is opened again: at once if it brought messages, else as often as the kind is retried. What
- * cannot pass, and the last of these, finish the recording. */
+/* A connection that broke is opened again, by this job: another would take its thread. What cannot pass, and the last
+ * of RETRIES that bring no message, finish the recording. */
 static bool source_run(struct source *s, struct reel_error *err) {
-    struct reel_error why = {0}, ignored;
-    bool ended = live_source_check(s->app, s->call->options, &why) && record_connection(s, &why);
-    report_outcome(s);
+    struct reel_error why, ignored;
+    unsigned failed = 0;
+    bool ended;
+    do {
+        const uint64_t before = s->messages;
+        why = (struct reel_error){0};
+        ended =
+            live_source_check(s->app, s->call->options, &why) && wait_for_file(s, &why) && record_connection(s, &why);
+        report_outcome(s);
+        failed = s->messages > before ? 0 : failed + 1;
+    } while (!ended && reel_is_transient(why.code) && failed <= RETRIES && source_pause(s, AGAIN_NS << failed));
     if (!cancel_check(err)) {
         return false;
     }
@@ -148,14 +226,7 @@ static bool source_run(struct source *s, struct reel_error *err) {
     if (ended) {
         return source_finish(s, err);
     }
-    bool passes = reel_is_transient(why.code);
-    if (passes && s->messages > 0) {
-        *s->call->come_back_ns = reel_now_ns() + AGAIN_NS;
-        return true;
-    }
-    if (!passes || s->call->attempts > LIVE_SOURCE_RETRIES) {
-        source_finish(s, &ignored);
-    }
+    source_finish(s, &ignored);
     return reel_error_pass(err, &why);
 }
 
@@ -166,6 +237,7 @@ bool live_source_run(struct app *app, const struct job_call *call, struct reel_e
         return why.code == REEL_NOT_FOUND || reel_error_pass(err, &why); /* it was purged */
     }
     struct source s = {.app = app, .row = &r, .call = call};
+    read_outcome(&s);
     bool good = r.state != STATE_RECORDING || source_run(&s, err);
     catalog_recording_done(&r);
     return good;

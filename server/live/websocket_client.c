@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/glob.h"
 #include "syntax/base64.h"
 
 enum { HEAD_MAX = 16 << 10, CONNECT_S = 10, LOOK_MS = 400 };
@@ -94,6 +95,27 @@ bool websocket_origin(const char *url, char out[WEBSOCKET_URL_MAX + 8], struct r
     bool good = parts ? read_origin(parts, http, encrypted, out, err) : !http ? false : reel_fail_memory(err);
     curl_url_cleanup(parts);
     return good;
+}
+
+static size_t dots(const char *text) {
+    size_t n = 0;
+    while ((text = strchr(text, '.'))) {
+        text++;
+        n++;
+    }
+    return n;
+}
+
+static bool any_host(const char *pattern) {
+    const char *scheme = strstr(pattern, "://"), *host = scheme ? scheme + 3 : pattern;
+    return host[0] == '*' && (host[1] == '\0' || host[1] == ':');
+}
+
+bool websocket_allows(const char *pattern, const char *origin) {
+    char given[WEBSOCKET_URL_MAX + 8];
+    struct reel_error ignored;
+    return (websocket_origin(pattern, given, &ignored) && strcmp(given, origin) == 0) ||
+           ((any_host(pattern) || dots(pattern) == dots(origin)) && reel_glob_match(pattern, origin));
 }
 
 /* ---- connecting */

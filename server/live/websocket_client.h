@@ -10,6 +10,11 @@ enum { WEBSOCKET_URL_MAX = 2048 };
  * or password. REEL_ARGUMENT with the reason. */
 bool websocket_origin(const char *url, char out[WEBSOCKET_URL_MAX + 8], struct reel_error *err);
 
+/* Whether a pattern of addresses, with * for any run of characters, has this origin. Except where it is the whole host,
+ * * stands for no dot: 10.0.0.* has no name such as 10.0.0.1.example.net, which others may let resolve to any address.
+ */
+bool websocket_allows(const char *pattern, const char *origin);
+
 struct websocket_client_options {
     const char *url;
     const char *token;              /* NULL, "": none */

@@ -148,6 +148,16 @@ static void check_index(struct fsck *f, const struct catalog_recording *r, const
     }
 }
 
+/* What a robot has announced cannot be made again here. */
+static void check_announced(struct fsck *f, const struct catalog_recording *r, const char *subject) {
+    struct reel_error why = {0};
+    AUTO(reel_index_free) struct reel_index *index = scan_open_announced(&f->app, r->content, &why);
+    if ((!index || !reel_index_verify(index, &why)) && is_as_it_was(f, r)) {
+        fsck_found(f, FSCK_INDEX, subject, NULL, "its index, which the robot has sent: %s",
+                   why.code == REEL_NOT_FOUND ? "it is gone" : why.text);
+    }
+}
+
 /* ---- the manifest */
 
 static bool has_text(const json_t *item, const char *key, const char *text) {
@@ -222,6 +232,8 @@ static bool fsck_rows_visit(void *context, const struct catalog_recording *r) {
     enum recording_state state = r->state == STATE_TRASHED ? r->state_before_trash : r->state;
     if (check_files(f, r, subject) && state == STATE_READY) {
         check_index(f, r, subject);
+    } else if (state == STATE_ANNOUNCED) {
+        check_announced(f, r, subject);
     }
     check_manifest(f, r, subject);
     return fsck_step(f, ++f->report->recordings);

@@ -199,11 +199,28 @@ static bool check_file(struct scrub *s, const char *sha256, struct reel_error *e
 
 /* ---- one index pack */
 
-/* A server rebuilds it at once; otherwise it is rebuilt when it is needed. */
+static bool is_pack_whole(struct app *app, const char *content) {
+    struct reel_error ignored;
+    AUTO(reel_index_free) struct reel_index *index = scan_open_announced(app, content, &ignored);
+    return index && reel_index_verify(index, &ignored);
+}
+
+/* A server rebuilds it at once; otherwise it is rebuilt when it is needed. That of an announced recording stays: the
+ * file that it was made of is not here. */
 static bool rebuild_pack(struct scrub *s, const char *content, struct reel_error *err) {
     char ids[1][RECORDING_ID_TEXT], job[JOB_ID_TEXT];
     uint32_t n = 0;
-    struct catalog_recording r;
+    AUTO_STRUCT(catalog_recording_done) struct catalog_recording r = {0};
+    if (!catalog_recordings_of_content(s->app->catalog, content, ids, 1, &n, err)) {
+        return false;
+    }
+    if (n == 0 || !catalog_get(s->app->catalog, ids[0], &r, NULL)) {
+        return true; /* it was deleted just now */
+    }
+    if (r.announced && r.announced[0]) {
+        s->result.corrupted_packs += !is_pack_whole(s->app, content);
+        return true;
+    }
     s->result.corrupted_packs++;
     if (!store_remove_file(s->app->store, content, STORE_PACK, err)) {
         return false;
@@ -212,15 +229,7 @@ static bool rebuild_pack(struct scrub *s, const char *content, struct reel_error
         return true;
     }
     recordings_forget(s->app->recordings, content);
-    if (!catalog_recordings_of_content(s->app->catalog, content, ids, 1, &n, err)) {
-        return false;
-    }
-    if (n == 0 || !catalog_get(s->app->catalog, ids[0], &r, NULL)) {
-        return true; /* it was deleted just now */
-    }
-    bool good = r.state != STATE_READY || scan_again(s->app, &r, job, err);
-    catalog_recording_done(&r);
-    return good;
+    return r.state != STATE_READY || scan_again(s->app, &r, job, err);
 }
 
 /* A pack of another version is rebuilt as well: the corrupted beginning of a pack cannot be told from that of another

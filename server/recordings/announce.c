@@ -33,7 +33,11 @@ static bool has_file(const struct catalog_recording *there, const char *sha256) 
 static enum announce_step meet(struct announcement *a, struct catalog_recording *there, struct reel_error *err) {
     struct announced before;
     bool announced = there->state == STATE_ANNOUNCED && announced_read(there->announced, &before);
-    if (announced && strcmp(before.agent, a->of.agent) == 0) {
+    bool ours = announced && strcmp(before.agent, a->of.agent) == 0;
+    /* a robot that has lost its state is another agent */
+    bool same = announced && strcmp(before.robot, a->of.robot) == 0 && strcmp(before.sha256, a->of.sha256) == 0 &&
+                there->size == a->size;
+    if (ours || same) {
         memcpy(a->id, there->id, sizeof a->id);
         memcpy(a->before, there->content, sizeof a->before);
         return ANNOUNCE_WRITES;
@@ -138,19 +142,27 @@ static bool fill_row(const struct announcement *a, const struct reel_index *inde
     return filled;
 }
 
-/* The row as it is now, locked: its file may have arrived, or it was deleted, since the announcement began. */
-static bool still_announced(struct app *app, const struct announcement *a, struct catalog_recording *r,
+/* The row as it is now, locked: its file may have arrived, or it was announced anew or deleted meanwhile. */
+static bool still_announced(struct app *app, const char *id, const char *before, struct catalog_recording *r,
                             struct reel_error *err) {
-    return catalog_get(app->catalog, a->id, r, err) &&
-           ((r->state == STATE_ANNOUNCED && strcmp(r->content, a->before) == 0) ||
-            reel_fail(err, REEL_CONFLICT, "the recording has changed since its announcement began; announce it again"));
+    return catalog_get(app->catalog, id, r, err) &&
+           ((r->state == STATE_ANNOUNCED && strcmp(r->content, before) == 0) ||
+            reel_fail(err, REEL_CONFLICT, "the recording has changed since its announcement began; send it again"));
+}
+
+/* Whether the row has the content, by another request with the same announcement. */
+static bool is_written(struct app *app, const struct announcement *a) {
+    AUTO_STRUCT(catalog_recording_done) struct catalog_recording now = {0};
+    struct reel_error why = {0};
+    return catalog_get(app->catalog, a->id, &now, &why) ? strcmp(now.content, a->content) == 0
+                                                        : why.code != REEL_NOT_FOUND;
 }
 
 static bool write_row(struct app *app, const struct announcement *a, struct catalog_recording *r,
                       const struct reel_index *index, struct reel_error *err) {
     AUTO_LOCK struct key_lock row = {0};
     lock_take(app->locks, &row, ROW_LOCK, a->id);
-    if (a->before[0] && !still_announced(app, a, r, err)) {
+    if (a->before[0] && !still_announced(app, a->id, a->before, r, err)) {
         return false;
     }
     if (!fill_row(a, index, r, err) || !manifest_write(app->store, r, NULL, err)) {
@@ -172,7 +184,7 @@ static bool add_locked(struct app *app, struct announcement *a, struct catalog_r
                 (rename(a->path, pack) == 0 || reel_fail_errno(err, "the index cannot be stored"));
     a->path[0] = good ? '\0' : a->path[0];
     good = good && store_keep_file(app->store, a->content, STORE_PACK, err) && write_row(app, a, r, index, err);
-    if (!good && !same) {
+    if (!good && !same && !is_written(app, a)) {
         manifests_forget(app, a->content, a->id);
         scan_drop_unused(app, a->content, &ignored);
     }
@@ -231,12 +243,14 @@ bool announce_is_of(struct catalog_recording *r, const struct catalog_recording 
     return true;
 }
 
-static bool write_arrived(struct app *app, const struct catalog_recording *r, const struct reel_index *index,
-                          struct catalog_job *job, struct reel_error *err) {
+static bool write_arrived(struct app *app, const struct catalog_recording *r, const char *before,
+                          const struct reel_index *index, struct catalog_job *job, struct reel_error *err) {
+    AUTO_STRUCT(catalog_recording_done) struct catalog_recording there = {0};
     AUTO_LOCK struct key_lock row = {0}, quota = {0};
     lock_take(app->locks, &row, ROW_LOCK, r->id);
     lock_take(app->locks, &quota, QUOTA_LOCK, r->collection);
-    if (!quota_check(app->catalog, r->collection, r->size, true, err) || !manifest_write(app->store, r, NULL, err)) {
+    if (!still_announced(app, r->id, before, &there, err) ||
+        !quota_check(app->catalog, r->collection, r->size, true, err) || !manifest_write(app->store, r, NULL, err)) {
         return false;
     }
     bool written = catalog_set_parts(app->catalog, r, index, job, err);
@@ -249,7 +263,7 @@ static bool write_arrived(struct app *app, const struct catalog_recording *r, co
 bool announce_arrives(struct app *app, struct catalog_recording *r, const char *before, const struct reel_index *index,
                       struct catalog_job *job, struct reel_error *err) {
     char id[RECORDING_ID_TEXT];
-    if (!write_arrived(app, r, index, job, err)) {
+    if (!write_arrived(app, r, before, index, job, err)) {
         return false;
     }
     memcpy(id, r->id, sizeof id);

@@ -300,7 +300,7 @@ static struct reel_source *absent_source(uint64_t size) {
 
 struct reel_recording *recordings_get_announced(struct app *app, const struct catalog_recording *r,
                                                 struct reel_error *err) {
-    AUTO(reel_index_free) struct reel_index *index = scan_open_pack(app, r->content, err);
+    AUTO(reel_index_free) struct reel_index *index = scan_open_announced(app, r->content, err);
     const uint32_t n = index ? reel_index_info(index)->n_parts : 0;
     AUTO_MEM struct reel_source **parts = calloc((size_t)n + 1, sizeof(struct reel_source *));
     uint32_t made = 0;

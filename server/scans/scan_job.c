@@ -147,6 +147,9 @@ bool scan_job_run(struct app *app, const struct job_call *call, struct reel_erro
 
 static bool add_scan(struct app *app, const struct catalog_recording *r, const char *options, char id[JOB_ID_TEXT],
                      struct reel_error *err) {
+    if (r->announced && r->announced[0]) {
+        return reel_fail(err, REEL_CONFLICT, "the file of this recording is still on the robot");
+    }
     const struct job_spec spec = {.kind = "scan",
                                   .key = r->content,
                                   .collection = r->collection,

@@ -185,6 +185,15 @@ struct reel_index *scan_open_pack(struct app *app, const char *content, struct r
     return TAKE(index);
 }
 
+struct reel_index *scan_open_announced(struct app *app, const char *content, struct reel_error *err) {
+    struct reel_error why = {0};
+    struct reel_index *index = scan_open_pack(app, content, &why);
+    if (!index && why.code == REEL_CHANGED) {
+        return scan_open_known(app, content, err);
+    }
+    return index ? index : (reel_error_pass(err, &why), NULL);
+}
+
 enum { FILLED_TEXTS = 4 };
 
 /* All of them or none: a row that is half filled would be taken for a whole one. */

@@ -41,6 +41,8 @@ struct reel_index *scan_open_pack(struct app *app, const char *content, struct r
 /* The same, also if another version of the format's reader made it: to list what is in a recording whose file is gone.
  */
 struct reel_index *scan_open_known(struct app *app, const char *content, struct reel_error *err);
+/* The pack of an announced recording, which nothing here can make again: the same after an upgrade. */
+struct reel_index *scan_open_announced(struct app *app, const char *content, struct reel_error *err);
 /* The same, but accepts a summary. */
 struct reel_index *scan_open_summary(struct app *app, const char *content, struct reel_error *err);
 /* Fills r from the index; state ready, or scanning when it is a summary. */

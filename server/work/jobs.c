@@ -348,6 +348,10 @@ void jobs_count(struct jobs *jobs, uint64_t *queued, uint64_t *running) {
     pthread_mutex_unlock(&jobs->mutex);
 }
 
+bool jobs_count_kind(struct jobs *jobs, const char *kind, uint64_t *n, struct reel_error *err) {
+    return catalog_jobs_count_kind(jobs->catalog, kind, jobs->home, n, err);
+}
+
 bool jobs_statistics(struct jobs *jobs, unsigned i, struct job_statistics *out) {
     if (!jobs->kinds[i].name) {
         return false;
@@ -363,10 +367,17 @@ bool jobs_statistics(struct jobs *jobs, unsigned i, struct job_statistics *out) 
 /* ---- opening and closing */
 
 static void open_lanes(struct jobs *jobs, unsigned n) {
-    const unsigned threads[LANES] = {
-        [LANE_SMALL] = n,     [LANE_SCANS] = n,      [LANE_PLANS] = 3,   [LANE_IMPORTS] = 2,
-        [LANE_WATCHES] = 2,   [LANE_FILES] = n,      [LANE_UPKEEP] = 2,  [LANE_MAINTENANCE] = 4,
-        [LANE_WEBHOOKS] = 16, [LANE_STATISTICS] = 1, [LANE_SOURCES] = 16};
+    const unsigned threads[LANES] = {[LANE_SMALL] = n,
+                                     [LANE_SCANS] = n,
+                                     [LANE_PLANS] = 3,
+                                     [LANE_IMPORTS] = 2,
+                                     [LANE_WATCHES] = 2,
+                                     [LANE_FILES] = n,
+                                     [LANE_UPKEEP] = 2,
+                                     [LANE_MAINTENANCE] = 4,
+                                     [LANE_WEBHOOKS] = 16,
+                                     [LANE_STATISTICS] = 1,
+                                     [LANE_SOURCES] = JOBS_SOURCES_MAX};
     for (unsigned i = 0; i < LANES; i++) {
         struct lane *lane = &jobs->lanes[i];
         *lane = (struct lane){.jobs = jobs, .number = (enum job_lane)i, .threads_max = threads[i]};

@@ -31,9 +31,12 @@ enum job_lane {
     LANES
 };
 
+enum { JOBS_SOURCES_MAX = 16 }; /* threads of LANE_SOURCES */
+
 struct job_call {
     const char *id, *key, *options;
-    unsigned attempts; /* 1 at first */
+    const char *outcome; /* that an earlier run of it reported; "": none */
+    unsigned attempts;   /* 1 at first */
     const struct reel_progress *progress;
     int64_t *come_back_ns; /* set it to be run again at this time, as a new first attempt */
 };
@@ -101,6 +104,8 @@ bool jobs_cancel(struct jobs *jobs, const char *id, struct reel_error *err); /* 
 bool jobs_wait(struct jobs *jobs, const char *id, int64_t timeout_ns, struct reel_error *err);
 const struct job_kind *jobs_kind(const struct jobs *jobs, const char *name); /* NULL: unknown */
 void jobs_count(struct jobs *jobs, uint64_t *queued, uint64_t *running);
+/* Jobs of this kind that this server runs, or is to run. */
+bool jobs_count_kind(struct jobs *jobs, const char *kind, uint64_t *n, struct reel_error *err);
 struct job_statistics { /* of one kind, since the start of the process */
     const char *kind;
     uint64_t done, failed, cancelled, ms; /* ms: from being added to the end, summed */

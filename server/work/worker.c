@@ -50,6 +50,7 @@ static bool run_claimed(struct job *job, int64_t *come_back_ns, struct reel_erro
     const struct job_call call = {.id = job->row.id,
                                   .key = job->row.key,
                                   .options = job->row.options,
+                                  .outcome = job->row.outcome,
                                   .attempts = job->row.attempts,
                                   .progress = &progress,
                                   .come_back_ns = come_back_ns};
@@ -229,6 +230,7 @@ static struct job *claim(struct lane *lane, bool *missed) {
     job->kind = kind;
     job->claimed = true;
     atomic_store(&job->has_row, true);
+    memcpy(job->outcome, job->row.outcome, sizeof job->outcome); /* until it reports another */
     snprintf(job->owner, sizeof job->owner, "job:%.40s", job->row.collection);
     return job;
 }

@@ -128,7 +128,7 @@ class Announced(Case):
                 self.assertNotEqual(body, pack)
                 self.assertProblem(self.announce(data, 'wrong.bag', body), 422)
         self.assertProblem(self.announce(data, 'wrong.bag', pack, size=len(data) - 1), 422, 'size')
-        for params in ({'sha': 'x'}, {'agent': 'me'}, {'robot': ''}, {'robot': 'r' * 300}, {'tag': 'no value'}):
+        for params in ({'sha': 'x'}, {'agent': 'me'}, {'robot': ''}, {'robot': 'r' * 300}, {'tag': 'no value'}, {'size': 2 ** 46 + 1}, {'size': 2 ** 63 - 1}):
             self.assertEqual(self.announce(data, 'wrong.bag', pack, **params).status, 400, params)
         self.assertEqual(self.get('%s/recordings?collection=robots&q=wrong' % API).json()['items'], [])
         if not STORE:
@@ -177,7 +177,10 @@ class Announced(Case):
         shown = self.row(row['id'])['announced']['fetches']
         self.assertEqual([(f['id'], f['state'], f['problem'], f['result']) for f in shown],
                          [(part['id'], 'done', None, cut), (asked['id'], 'failed', 'the file is no longer on this robot', None)])
-        self.assertNotEqual(self.post('/recordings/%s/fetch' % row['id'], 202).json()['id'], asked['id'])
+        again = self.post('/recordings/%s/fetch' % row['id'], 202).json()
+        self.assertNotEqual(again['id'], asked['id'])
+        self.post('/fetches/%d?agent=%s&problem=%s' % (again['id'], AGENT, urllib.parse.quote('é' * 200)), 204)  # longer than what is kept
+        self.assertEqual(self.row(row['id'])['announced']['fetches'][0]['problem'], 'é' * 127)
         self.assertIn(self.server.put('asked.bag', data, collection='robots').status, (200, 201))
         self.assertEqual([f for f in self.fetches() if f['recording'] == row['id']], [])
         self.assertProblem(self.post('/recordings/%s/fetch' % row['id']), 409, 'ready')
@@ -191,6 +194,8 @@ class Announced(Case):
             self.assertEqual(row['state'], 'announced')
             self.assertEqual(self.server.put('q.bag', data, collection='small').status, 507)
             self.assertEqual(self.row(row['id'])['state'], 'announced')
+            self.assertEqual(self.server.request('DELETE', '%s/recordings/%s' % (API, row['id'])).status // 100, 2)
+            self.post('/recordings/%s/restore' % row['id'], 200)
         finally:
             self.server.request('PUT', API + '/admin/retention', '{"rules": [], "quotas": []}', {'Content-Type': 'application/json'})
 

@@ -127,7 +127,74 @@ class Announcing(Base):
         for agent in agents:
             self.end(agent)
 
+    def test_two_folders_with_one_name(self):
+        """Neither takes the other's place, nor does a part have the files of both."""
+        data = [bag(lab_messages(2 + i, salt=4145 + i)) for i in range(2)]
+        folders = [os.path.join(self.folder, 'cam%d' % i) for i in range(2)]
+        for folder, content in zip(folders, data):
+            self.write('run.bag', content, folder)
+        agent = self.agent('--watch', folders[1], '--on-request', folder=folders[0])
+        self.assertTrue(eventually(lambda: len(self.rows()) == 2), self.rows())
+        rows = self.rows()
+        self.assertEqual({row['announced']['sha256'] for row in rows.values()}, {sha256(content) for content in data})
+        for row in rows.values():
+            self.fetch(row['id'])
+        self.await_stored({name: row['announced']['sha256'] for name, row in rows.items()})
+        self.assertEqual({r['id'] for r in self.rows().values()}, {r['id'] for r in rows.values()})
+        self.end(agent)
+
     # --- faults
+
+    def test_ends_between_the_files_of_a_recording(self):
+        """When one of its files has arrived it is no longer announced, and nobody can ask for the others."""
+        made = os.path.join(self.folder, 'made')
+        reel('convert', self.write('x.bag', bag(lab_messages(2, salt=4146)), folder=self.folder), made, '--format', 'rosbag2', '--storage', 'mcap')
+        main, = [name for name in os.listdir(made) if name.endswith('.mcap')]
+        self.retention({'quotas': [{'collection': self.collection, 'size': os.path.getsize(os.path.join(made, main)) + 100}]})
+        os.rename(made, os.path.join(self.bags, 'made'))
+        agent = self.agent('--on-request')
+        row = self.await_state('made', 'announced')
+        self.fetch(row['id'])
+        self.await_known(main)
+        self.await_said(agent, b'metadata.yaml')  # there is no room for it
+        self.end(agent)
+        self.retention({})
+        agent = self.agent('--on-request')
+        self.assertTrue(eventually(lambda: len(self.get('%s/recordings/%s' % (API, row['id'])).json()['parts']) == 2))
+        self.end(agent)
+
+    def test_a_disk_that_is_not_mounted(self):
+        """What users ask for meanwhile waits for it."""
+        link = Link(self.server.port)
+        self.addCleanup(link.close)
+        data, away = bag(lab_messages(3, salt=4147)), os.path.join(self.folder, 'away')
+        self.write('run.bag', data)
+        agent = self.agent('--on-request')
+        row = self.await_state('run.bag', 'announced')
+        self.await_line('"announced":"%s"' % row['id'])
+        self.end(agent)
+        os.rename(self.bags, away)
+        self.fetch(row['id'])
+        self.fetch(row['id'], '?start=%2B1s&end=%2B2s')
+        agent = self.agent('--on-request', '--rescan-interval', '1s', url=link.base)
+        self.await_polls(link, 2)
+        self.assertEqual({f['state'] for f in self.asked(row['id'])}, {'waiting'})
+        os.rename(away, self.bags)
+        self.assertTrue(eventually(lambda: self.stored().get('run.bag') == sha256(data)), self.rows())
+        self.end(agent)
+
+    def await_line(self, text):
+        """Until this is in the agent's file."""
+        def known():
+            with open(os.path.join(self.folder, 'state')) as f:
+                return text in f.read()
+        self.assertTrue(eventually(known), text)
+
+    def await_polls(self, link, more):
+        """Until the agent has asked so often what users want."""
+        polls = lambda: sum(r.startswith('GET /api/v1/fetches') for r in link.requests)
+        wanted = polls() + more
+        self.assertTrue(eventually(lambda: polls() >= wanted), link.requests)
 
     def test_a_link_that_is_cut(self):
         """After every so many bytes, also in the middle of an announcement: one recording, and all of it."""

@@ -6,19 +6,29 @@ import os
 import random
 import re
 import shutil
+import socket
+import struct
 import tarfile
 import tempfile
 import zipfile
 from urllib.parse import quote
 
 from harness import API, Case, Server, catalog_sql, create_token, reel
-from samples import T0, Message, bag, lab_messages
+from samples import T0, TYPES, Message, bag, lab_messages
 from test_frame import image
 
 STATE, ACTION = ['/odom.x', '/odom.y', '/odom.z'], '/command.x'
 VALUE = {'search': {'q': 'pick:yes'}, 'fps': 10, 'features': {'observation.state': STATE, 'action': ACTION}, 'robot': 'r1'}
 FILES = ['README.md', 'data/chunk-000/file-000.parquet', 'data/chunk-000/file-001.parquet', 'meta/episodes/chunk-000/file-000.parquet',
          'meta/info.json', 'meta/stats.json', 'meta/tasks.parquet']
+
+TYPES['lab_msgs/Wide'] = (hashlib.md5(b'Wide').hexdigest(), 'float32[] list\n')
+
+
+def wide(noise):
+    """A list of numbers from 0 to 1, which do not compress."""
+    words = struct.unpack('<%dI' % (len(noise) // 4), noise)
+    return struct.pack('<I%df' % len(words), len(words), *(word / (1 << 32) for word in words))
 
 
 def command(seconds, salt):
@@ -176,6 +186,30 @@ class Datasets(Case):
         with zipfile.ZipFile(io.BytesIO(self.get('/dav/datasets/pick/one/meta?archive=zip').body)) as archive:
             self.assertEqual(archive.namelist(), [name for name in FILES if name.startswith('meta/')])
         self.assertProblem(self.get('/dav/lab/?archive=zip', 422), 422, 'archive=tar')
+
+    def test_an_archive_is_of_one_version(self):
+        """The dataset changes while a reader has only the begin of it, and the sockets hold less than its first file."""
+        noise = random.Random(1).randbytes(8 << 20)
+        ends = [Message(T0 + k * 1_000_000, '/wide', wide(noise[k << 12:(k + 1) << 12]), 'lab_msgs/Wide') for k in range(2 << 10)]
+        key = self.server.added('wide.bag', bag(ends))
+        self.addCleanup(self.server.request, 'DELETE', '%s/recordings/%s' % (API, key))
+        value = {'recordings': [key], 'fps': 1000, 'features': {'observation.state': '/wide.list'}}
+        self.addCleanup(self.server.request, 'DELETE', API + '/datasets/wide')
+        self.put(self.server, 'wide', value)
+        path = '/dav/datasets/wide?archive=zip'
+        whole = self.get(path).body
+        self.assertGreater(len(whole), 6 << 20)
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            s.connect((self.server.host, self.server.port))
+            s.sendall(('GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n' % path).encode())
+            got = s.recv(4096)
+            self.put(self.server, 'wide', {**value, 'robot': 'r2'})
+            self.assertEqual(self.file('meta/info.json', 'wide').json()['robot_type'], 'r2')
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+            while piece := s.recv(1 << 20):
+                got += piece
+        self.assertEqual(hashlib.sha256(got.split(b'\r\n\r\n', 1)[1]).digest(), hashlib.sha256(whole).digest())
 
     def test_listed(self):
         page = self.get('/s3/datasets?list-type=2&prefix=pick/one/').body.decode()

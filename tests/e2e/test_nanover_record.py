@@ -19,6 +19,7 @@ from websocket_client import answer_handshake, frame_bytes
 
 MESSAGES = nanover_messages()
 PACKED = [msgpack.packb(message) for _, message in MESSAGES]
+TOO_LONG = msgpack.packb({'x' * 70000: {}})  # no channel can have such a name
 ANYWHERE = '--record-from', 'ws://127.0.0.1:*', '--record-from', 'wss://localhost:*'
 GOODBYE = frame_bytes(0x88, b'\x03\xe8', mask=None)
 
@@ -82,8 +83,8 @@ class Recording(unittest.TestCase):
         self.server = Server(os.path.join(self.folder, 'data'), *args, env=env)
         self.addCleanup(self.server.stop, None)
 
-    def created(self, url, status=201, query=''):
-        answer = self.server.request('POST', '%s/recordings?live=true&collection=lab&name=run&from=%s%s' % (API, urllib.parse.quote(url, safe=''), query))
+    def created(self, url, status=201, name='run'):
+        answer = self.server.request('POST', '%s/recordings?live=true&collection=lab&name=%s&from=%s' % (API, name, urllib.parse.quote(url, safe='')))
         self.assertEqual(answer.status, status, answer)
         return answer.json()
 
@@ -116,14 +117,14 @@ class ByTheServer(Recording):
         made = self.created(self.peer.url + '/any/path?x=1')
         self.assertEqual((made['state'], made['job']['href']), ('recording', '%s/jobs/%s' % (API, made['job']['id'])))
         peer = self.peer.connection(1)
-        peer.sendall(b''.join(binary(p) for p in PACKED[:30]) + frame_bytes(0x81, b'a text', mask=None) + binary(b'\xc1 no message'))
+        peer.sendall(b''.join(binary(p) for p in PACKED[:30]) + frame_bytes(0x81, b'a text', mask=None) + binary(b'\xc1 no message') + binary(TOO_LONG))
         peer.sendall(b''.join(binary(p) for p in PACKED[30:]))
         self.becomes(made, messages=len(PACKED))
         self.assertEqual(self.row(made)['state'], 'recording')
         self.assertEqual(self.pieces(made), PACKED)
         peer.sendall(GOODBYE)
         self.becomes(made, state='ready')
-        self.assertEqual(self.job_ends(made)['outcome'], {'recording': made['id'], 'messages': len(PACKED), 'ignored': 1})
+        self.assertEqual(self.job_ends(made)['outcome'], {'recording': made['id'], 'messages': len(PACKED), 'ignored': 2, 'breaks': 0})
         self.assertEqual(self.pieces(made), PACKED)
 
     def test_finish_ends_it(self):
@@ -162,8 +163,18 @@ class ByTheServer(Recording):
         peer.shutdown(socket.SHUT_RDWR)
         self.peer.connection(2).sendall(binary(PACKED[1]) + GOODBYE)
         self.becomes(made, state='ready')
-        self.job_ends(made)
+        outcome = self.job_ends(made)['outcome']
+        self.assertEqual((outcome['messages'], outcome['breaks']), (2, 1), outcome)
+        self.assertIn('broke', outcome['last_break'])
         self.assertEqual(self.pieces(made), PACKED[:2])
+
+    def test_as_many_as_threads(self):
+        """A further one is refused, not left to wait without a message."""
+        made = [self.created(self.peer.url, name='run%d' % i) for i in range(16)]
+        self.assertIn('16', self.created(self.peer.url, 503, name='run16')['detail'])
+        self.assertEqual(self.server.request('POST', '%s/recordings/%s/finish' % (API, made[0]['id'])).status, 200)
+        self.job_ends(made[0])
+        self.created(self.peer.url, name='run16')
 
     def test_a_message_that_is_too_large(self):
         made = self.created(self.peer.url)
@@ -182,6 +193,8 @@ class ByTheServer(Recording):
             self.start(*ANYWHERE)
         self.peer.connection(3).sendall(binary(PACKED[2]) + GOODBYE)
         self.becomes(made, state='ready')
+        outcome = self.job_ends(made)['outcome']
+        self.assertGreaterEqual(outcome['breaks'], 1, outcome)
         self.assertEqual(self.pieces(made), PACKED[:3])
 
     def test_an_address_that_is_not_allowed_any_more(self):
@@ -205,6 +218,16 @@ class ByTheServer(Recording):
             self.assertIn(word, problem['detail'])
             self.assertIn('unreachable', problem['type'])
         self.assertEqual(self.server.get(API + '/recordings').json()['items'], [])
+
+    def test_it_does_not_connect_for_a_form(self):
+        """Whether the caller may create it is known only after the body."""
+        answer = self.server.request('POST', '%s/recordings?live=true&name=run&from=%s' % (API, self.peer.url), b'--form--\r\n', headers={'Content-Type': 'multipart/form-data; boundary=form'})
+        self.assertEqual(answer.status, 400, answer)
+        self.assertIn('without a body', answer.json()['detail'])
+        made = self.created(self.peer.url)
+        self.peer.connection(1).sendall(GOODBYE)
+        self.becomes(made, state='ready')
+        self.assertEqual(len(self.peer.connections), 2)
 
     def test_a_secret_in_the_address(self):
         """It is in no error."""
@@ -267,7 +290,7 @@ class ToAServer(Recording):
 
     def test_it_ends_with_the_peer(self):
         process = self.recorded('--collection', 'lab')
-        self.peer.connection(0).sendall(b''.join(binary(p) for p in PACKED) + GOODBYE)
+        self.peer.connection(0).sendall(b''.join(binary(p) for p in [TOO_LONG, *PACKED]) + GOODBYE)
         self.assertEqual(process.wait(PATIENCE), 0, process.stderr.read())
         made = self.one(state='ready', collection='lab')
         self.assertEqual(self.pieces(made), PACKED)

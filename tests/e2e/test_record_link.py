@@ -1,16 +1,58 @@
 """reel record --to over a link that is cut: the program that writes rows is not held up, and the server has all of them in the end."""
+import glob
 import hashlib
+import http.server
 import json
 import os
 import struct
 import subprocess
-import tempfile
 import shutil
+import tempfile
+import threading
+import urllib.error
+import urllib.request
 
 from harness import API, PATIENCE, REEL, Case, Server, create_token, eventually, reel
 from link import Link
 
 CHANNEL = b'{"$channel": {"topic": "/words", "type": "std_msgs/String", "encoding": "ros1", "schema": "string data\\n"}}\n'
+
+
+class Proxy(http.server.ThreadingHTTPServer):
+    """Refuses bodies of more bytes, as proxies do."""
+    daemon_threads = True
+
+    def __init__(self, to, most):
+        straight = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers.get('Content-Length') or 0))
+                status, type, answer = 413, 'text/html', b'too large'
+                if len(body) <= most:
+                    headers = {k: v for k, v in self.headers.items() if k in ('Content-Type', 'Idempotency-Key')}
+                    try:
+                        with straight.open(urllib.request.Request(to + self.path, body, headers)) as done:
+                            status, type, answer = done.status, done.headers['Content-Type'], done.read()
+                    except urllib.error.HTTPError as e:
+                        status, type, answer = e.code, e.headers['Content-Type'], e.read()
+                self.send_response(status)
+                self.send_header('Content-Type', type)
+                self.send_header('Content-Length', str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *args):
+                pass
+        super().__init__(('127.0.0.1', 0), Handler)
+        self.base = 'http://127.0.0.1:%d' % self.server_port
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
 
 
 class RecordLink(Case):
@@ -173,6 +215,44 @@ class RecordLink(Case):
         name, = os.listdir(aside)
         with open(os.path.join(aside, name), 'rb') as f:
             self.assertEqual(f.read(), refused)
+        server.stop()
+
+    def test_channels_of_refused_rows(self):
+        """Later messages are of them, and not bytes of no type."""
+        server = Server(None)
+        process = self.record(server.base, 'typed')
+        aside = lambda: b''.join(open(path, 'rb').read() for path in glob.glob(os.path.join(self.state, 'reel', '*.refused')))
+        for i in range(2):
+            process.stdin.write((CHANNEL if i == 0 else b'') + b'{"topic": "/i", "data": {}, "log_time": "never"}\n')
+            process.stdin.flush()
+            self.assertTrue(eventually(lambda: aside().count(b'never') == i + 1))
+        process.stdin.write(b'{"topic": "/words", "data": {"$base64": "AgAAAGhp"}}\n')
+        process.stdin.close()
+        self.assertEqual(process.wait(PATIENCE), 1)
+        self.assertNotIn(b'channels are not defined', process.stderr.read())
+        process.stderr.close()
+        row = server.get('%s/recordings/name:link%%2Ftyped' % API, Prefer='wait=30').json()
+        self.assertEqual({t['name']: t['type'] for t in row['topics']}, {'/words': 'std_msgs/String'})
+        server.stop()
+
+    def test_a_proxy_that_refuses_large_bodies(self):
+        """Rows of a second are sent in halves; one that is too large alone is put aside."""
+        server = Server(None)
+        proxy = Proxy(server.base, 1000)
+        self.addCleanup(proxy.close)
+        process = self.record(proxy.base, 'halves')
+        process.stdin.write(CHANNEL)
+        self.put(process, 0, 50)
+        self.put(process, 50, 51, blob=2000)
+        self.put(process, 51, 60)
+        process.stdin.close()
+        self.assertEqual(process.wait(PATIENCE), 1)
+        self.assertEqual(process.stderr.read().count(b'put aside in '), 1)
+        process.stderr.close()
+        name, = os.listdir(os.path.join(self.state, 'reel'))
+        with open(os.path.join(self.state, 'reel', name)) as f:
+            self.assertEqual(json.loads(f.read())['data']['i'], 50)
+        self.assertTrue(eventually(lambda: self.rows(server, 'halves') == [i for i in range(60) if i != 50]))
         server.stop()
 
     def test_the_file_becomes_shorter(self):

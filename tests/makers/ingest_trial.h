@@ -97,15 +97,15 @@ static int trial_probe(struct reel_bytes head, struct reel_source *source, struc
     return bytes_start(head, bytes_text("TRIAL")) ? 40 : 0;
 }
 static const char *const trial_suffixes[] = {".trial", NULL};
-static const struct reel_format trial_format = {.name = "trial",
-                                                .title = "Trial",
-                                                .media_type = "application/x-trial",
-                                                .suffixes = trial_suffixes,
-                                                .probe = trial_probe,
-                                                .scan = trial_scan,
-                                                .summary = trial_summary,
-                                                .joins = trial_joins,
-                                                .version = 1};
+static struct reel_format trial_format = {.name = "trial",
+                                          .title = "Trial",
+                                          .media_type = "application/x-trial",
+                                          .suffixes = trial_suffixes,
+                                          .probe = trial_probe,
+                                          .scan = trial_scan,
+                                          .summary = trial_summary,
+                                          .joins = trial_joins,
+                                          .version = 1};
 const struct reel_format *const reel_formats[] = {&trial_format, NULL};
 const struct reel_writer *const reel_writers[] = {NULL};
 

@@ -46,8 +46,13 @@ export const tests = {
             assert.ok((await page.locator('.timeline').count()) > 0, 'the timeline');
             assert.equal(await page.getByRole('button', { name: 'Export' }).count(), 0);
             await checkAxe(page);
-            await page.getByRole('button', { name: 'Get it' }).click();
-            await page.getByText('waiting for the robot').waitFor();
+            robot.kill('SIGSTOP'); // else it may upload before the page says that it waits
+            try {
+                await page.getByRole('button', { name: 'Get it' }).click();
+                await page.getByText('waiting for the robot').waitFor();
+            } finally {
+                robot.kill('SIGCONT');
+            }
             await eventually(async () => (await stateOf(row.id)) === 'ready', 'the file');
             await page.getByRole('button', { name: 'Export' }).waitFor(); // without a reload
             assert.equal(await page.getByText('The file is still on').count(), 0);

@@ -23,12 +23,13 @@ async function ready(page) {
         .waitFor();
     await settled(page);
 }
-/** Its picture, when it does not change any more. */
+/** Its picture, when it does not change any more and nothing waits to be drawn. */
 async function still(page) {
     let last = await canvas(page).screenshot();
     return eventually(async () => {
+        const drawn = (await canvas(page).getAttribute('data-pending')) === null;
         const next = await canvas(page).screenshot();
-        const same = last.equals(next);
+        const same = drawn && last.equals(next);
         last = next;
         return same && next;
     }, 'a scene at rest');
@@ -165,9 +166,11 @@ export const tests = {
             await page.getByRole('button', { name: 'Layers' }).click();
             await page.getByLabel('Show the past').selectOption('Last 5 s');
             await page.getByRole('button', { name: 'Layers' }).click();
-            await eventually(async () => (await red()).count > 3 * one.count, 'those of the last seconds');
-            const all = await red(); // the robot has moved by 3 m, the ring with it
-            assert.ok(all.left < one.left - 0.05 && Math.abs(all.right - one.right) < 0.02, JSON.stringify([one, all]));
+            const all = await eventually(async () => {
+                const seen = await red(); // the robot has moved by 3 m, the ring with it
+                const wide = seen.left < one.left - 0.05 && Math.abs(seen.right - one.right) < 0.02;
+                return seen.count > 3 * one.count && wide && seen;
+            }, 'those of the last seconds');
             await page.keyboard.press('Shift+ArrowLeft');
             await page.keyboard.press('Shift+ArrowLeft');
             await eventually(async () => (await red()).count < 0.7 * all.count, 'fewer of them, earlier');
@@ -195,7 +198,10 @@ export const tests = {
             await ready(page);
             await becomes(() => style.inputValue(), 'licorice');
             const box = await canvas(page).boundingBox();
-            const thin = await size();
+            const thin = await eventually(
+                async () => (await still(page)) && (await size()) > 1000 && size(),
+                'it again',
+            );
             await style.selectOption('Space-filling');
             await eventually(async () => (await size()) > 1.3 * thin, 'larger atoms again');
             await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);

@@ -158,6 +158,23 @@ export const tests = {
             assert.equal(setting(page, 'plot2.zoom'), zoom);
         });
     },
+    async a_link_opens_with_the_zooms_it_has() {
+        const where = `/recordings/${signals.id}?panels=plot,plot2&plot.fields=/a.data&plot2.fields=/b.data&plot.zoom=1~2`;
+        await withPage(server, where, {}, async (page) => {
+            const area = (id) => page.locator(`#panel-${id} .plot-area[data-drawn]:not([data-drawn=""])`);
+            await area('plot').waitFor();
+            await area('plot2').waitFor();
+            await settled(page);
+            assert.equal(setting(page, 'plot2.zoom'), null);
+            await page.getByRole('button', { name: 'Add panel' }).click();
+            await page.getByRole('menuitem', { name: 'States', exact: true }).click();
+            await becomes(
+                () => setting(page, 'states.zoom'),
+                '1~2',
+                'a panel that is added shows what the others show',
+            );
+        });
+    },
     async values_of_several_topics_are_a_table() {
         const where = `/recordings/${signals.id}?panels=fields,values&values.fields=/a.data|/goal.status&at=7.05`;
         await withPage(server, where, {}, async (page) => {

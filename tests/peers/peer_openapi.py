@@ -293,7 +293,7 @@ class OpenApi(unittest.TestCase):
         one = self.ask('POST', API + '/announcements', announce, 201, test_announce.pack_of(data)).json()['id']
         self.ask('POST', API + '/announcements', announce, 200, test_announce.pack_of(data))
         self.ask('POST', API + '/announcements', announce, 422, b'no pack')
-        self.ask('POST', API + '/announcements', announce.replace('a' * 32, 'b' * 32), 409, b'')
+        self.ask('POST', API + '/announcements', announce.replace('robot=r7', 'robot=r8').replace('a' * 32, 'b' * 32), 409, b'')
         self.ask('GET', ONE + '/messages', '', 409, id=one)
         fetch = self.ask('POST', ONE + '/fetch', '?start=%2B0s', 202, id=one).json()['id']
         self.ask('GET', API + '/fetches', '?agent=' + 'a' * 32)

@@ -64,7 +64,13 @@ void api_recording_get(struct http_request *r) {
     AUTO(reel_index_free) struct reel_index *summary = NULL;
     if (a.row.state == STATE_READY || a.row.state == STATE_RECORDING) {
         a.recording = api_recording_open(app, &a.row, api_wait_ns(r, 0), job, NULL);
-    } else if (a.row.state == STATE_SCANNING || a.row.state == STATE_ANNOUNCED) {
+    } else if (a.row.state == STATE_ANNOUNCED) {
+        if (!http_reserve(r, scan_pack_memory(app, a.row.content))) {
+            api_recording_done(&a);
+            return;
+        }
+        summary = scan_open_announced(app, a.row.content, NULL);
+    } else if (a.row.state == STATE_SCANNING) {
         summary = scan_open_summary(app, a.row.content, NULL);
     }
     const struct reel_index *index = a.recording ? reel_recording_index(a.recording) : summary;

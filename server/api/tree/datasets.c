@@ -30,7 +30,8 @@ static void state_free(void *context) {
     free(s);
 }
 
-static void describe(const struct layout_file *file, struct tree_properties *out) {
+static void describe(const struct state *s, struct tree_properties *out) {
+    const struct layout_file *file = s->file;
     char digest[72];
     const char *dot = strrchr(file->path, '.');
     *out = (struct tree_properties){.size = file->sum.size,
@@ -40,14 +41,16 @@ static void describe(const struct layout_file *file, struct tree_properties *out
                                     .media_type = file->video                 ? "video/mp4"
                                                   : strcmp(dot, ".json") == 0 ? "application/json"
                                                   : strcmp(dot, ".md") == 0   ? "text/markdown; charset=utf-8"
-                                                                              : "application/vnd.apache.parquet"};
+                                                                              : "application/vnd.apache.parquet",
+                                    .layout = s->layout,
+                                    .file = file};
     api_digest_texts(file->sum.sha256, out->etag, digest);
 }
 
 static bool file_properties(struct http_request *r, const struct tree_node *node, int64_t wait_ns,
                             struct tree_properties *out, struct reel_error *err) {
     (void)r, (void)wait_ns, (void)err;
-    describe(((const struct state *)node->state)->file, out);
+    describe(node->state, out);
     return true;
 }
 
@@ -93,15 +96,19 @@ static struct content *content_open(struct http_request *r, const struct state *
     return c;
 }
 
+bool tree_dataset_open(struct http_request *r, const struct tree_properties *p, struct tar_content *out,
+                       struct reel_error *err) {
+    struct content *c = content_open(r, &(struct state){p->layout, p->file}, err);
+    *out = (struct tar_content){content_read, content_free, c};
+    return c;
+}
+
 static bool file_open(struct http_request *r, const struct tree_node *node, struct tar_content *out, char etag[64],
                       struct reel_error *err) {
     struct tree_properties p;
-    const struct state *s = node->state;
-    struct content *c = content_open(r, s, err);
-    describe(s->file, &p);
+    describe(node->state, &p);
     memcpy(etag, p.etag, 64);
-    *out = (struct tar_content){content_read, content_free, c};
-    return c;
+    return tree_dataset_open(r, &p, out, err);
 }
 
 static void file_reply(struct http_request *r, const struct tree_node *node) {
@@ -117,7 +124,7 @@ static void file_reply(struct http_request *r, const struct tree_node *node) {
     if (head) {
         *c = (struct content){.layout = layout_ref(s->layout), .file = s->file, .fd = -1};
     }
-    describe(s->file, &p);
+    describe(s, &p);
     http_reply_file(r, &(struct http_file){.length = p.size,
                                            .etag = p.etag,
                                            .media_type = p.media_type,
@@ -191,7 +198,7 @@ static bool list_files(struct tree_lister *l, const struct saved *dataset, const
     for (uint32_t i = 0; good && i < layout->n_files && !l->ended; i++) {
         AUTO_MEM char *path = NULL;
         struct tree_properties p;
-        describe(&layout->files[i], &p);
+        describe(&(struct state){layout, &layout->files[i]}, &p);
         if (asprintf(&path, "%s%s", key, layout->files[i].path) < 0) {
             return reel_fail_memory(err);
         }

@@ -9,13 +9,14 @@
 #include "api/tree/dav.h"
 #include "api/tree/tree.h"
 #include "base/cleanup.h"
+#include "datasets/layout.h"
 
 struct contents {
     struct http_request *r;
     enum archive_form form;
     struct file {
         char *path; /* in the tree */
-        char etag[64];
+        struct tree_properties p;
     } * files; /* TAR_FILES_MAX */
     size_t n;
 };
@@ -24,17 +25,22 @@ static void contents_free(void *context) {
     struct contents *c = context;
     for (size_t i = 0; i < c->n; i++) {
         free(c->files[i].path);
+        layout_free(c->files[i].p.layout);
     }
     free(c->files);
     free(c);
 }
 
-/* The node is found anew: the recording may have changed since it was listed. */
+/* A dataset is held: it may change, or lose its place in the cache, while the archive is sent. Other nodes are found
+ * anew, because the recording may have changed since it was listed. */
 static bool open_file(void *context, size_t i, struct tar_content *out, struct reel_error *err) {
     struct contents *c = context;
     AUTO_STRUCT(tree_node_done) struct tree_node node = {0};
     char etag[64];
     bool found;
+    if (c->files[i].p.layout) {
+        return tree_dataset_open(c->r, &c->files[i].p, out, err);
+    }
     if (!tree_find(c->r, c->files[i].path, TREE_FIND_WAIT_NS, &node, &found, err)) {
         return false;
     }
@@ -44,7 +50,7 @@ static bool open_file(void *context, size_t i, struct tar_content *out, struct r
     if (!node.file->open(c->r, &node, out, etag, err)) {
         return false;
     }
-    if (strcmp(etag, c->files[i].etag) != 0) {
+    if (strcmp(etag, c->files[i].p.etag) != 0) {
         out->free(out->context);
         return reel_fail(err, REEL_CHANGED, "%s is not what it was", c->files[i].path);
     }
@@ -60,6 +66,16 @@ static size_t last_segment(const char *folder) {
     return at;
 }
 
+/* Whether two files are of one dataset, which has changed between two pages of the list. */
+static bool differ(const struct file *a, const struct tree_entry *b) {
+    if (!a->p.layout || !b->p.layout || a->p.layout == b->p.layout) {
+        return false;
+    }
+    size_t size = strlen(a->path) - strlen(a->p.file->path);
+    return size == strlen(b->path) - strlen(b->p.file->path) && memcmp(a->path, b->path, size) == 0 &&
+           strcmp(a->p.layout->sha, b->p.layout->sha) != 0;
+}
+
 /* `skip`: bytes of the path that are not in the names of the archive. */
 static bool add(struct tar_archive *a, struct contents *c, struct tree_entry *e, size_t skip, struct reel_error *err) {
     char tag[TAR_TAG];
@@ -69,6 +85,9 @@ static bool add(struct tar_archive *a, struct contents *c, struct tree_entry *e,
                          "%s: only datasets can be had as ZIP archives, whose files begin with checksums; archive=tar "
                          "has every folder",
                          e->path);
+    }
+    if (c->n > 0 && differ(&c->files[c->n - 1], e)) {
+        return reel_fail(err, REEL_BUSY, "%s has just changed; try again", e->path);
     }
     const struct tar_member member = {.name = strdup(e->path + skip),
                                       .tag = tag,
@@ -80,8 +99,8 @@ static bool add(struct tar_archive *a, struct contents *c, struct tree_entry *e,
         return false;
     }
     struct file *file = &c->files[c->n++];
-    memcpy(file->etag, e->p.etag, sizeof file->etag);
-    file->path = TAKE(e->path);
+    *file = (struct file){.path = TAKE(e->path), .p = e->p};
+    e->p.layout = NULL;
     return true;
 }
 

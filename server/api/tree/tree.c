@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "catalog/notes.h"
+#include "datasets/layout.h"
 #include "definitions/set.h"
 
 enum { COLLECTIONS_READ = 100, PLANS_AT_ONCE = 64 /* begun for one list */ };
@@ -25,6 +26,7 @@ void tree_node_done(struct tree_node *node) {
 void tree_page_done(struct tree_page *page) {
     for (uint32_t i = 0; i < page->n; i++) {
         free(page->items[i].path);
+        layout_free(page->items[i].p.layout);
     }
     free(page->items);
     *page = (struct tree_page){0};
@@ -69,11 +71,12 @@ static bool append(struct tree_lister *l, const char *key, size_t size, int64_t 
     }
     struct tree_entry *entry = &page->items[page->n];
     *entry = (struct tree_entry){.is_folder = !properties, .modified_ns = modified_ns};
-    if (properties) {
-        entry->p = *properties;
-    }
     if (asprintf(&entry->path, "%s%.*s", l->base, (int)size, key) < 0) {
         return reel_fail_memory(err);
+    }
+    if (properties) {
+        entry->p = *properties;
+        entry->p.layout = properties->layout ? layout_ref(properties->layout) : NULL;
     }
     page->n++;
     return true;

@@ -20,6 +20,8 @@
 #include "app.h"
 
 struct tree_node;
+struct dataset_layout;
+struct layout_file;
 
 struct tree_properties {
     uint64_t size;
@@ -28,6 +30,9 @@ struct tree_properties {
     bool has_crc;   /* their CRC-32 is known, which a ZIP archive begins a file with */
     uint32_t crc;
     const char *media_type; /* static */
+    /* Of a file of a dataset: what it was found in, as long as that is held. Entries of a page hold it. */
+    struct dataset_layout *layout;
+    const struct layout_file *file;
 };
 /* What a file is made of. */
 struct tree_file {
@@ -123,6 +128,9 @@ struct tree_root {
     bool (*list)(struct tree_lister *l, struct reel_error *err);
 };
 extern const struct tree_root tree_datasets, tree_searches, tree_tables;
+/* Opens a file of a dataset as it was when it got these properties. */
+bool tree_dataset_open(struct http_request *r, const struct tree_properties *properties, struct tar_content *out,
+                       struct reel_error *err);
 /* collections.c: the paths of one collection. */
 bool tree_collection_find(struct http_request *r, const char *collection, const char *path, struct tree_node *out,
                           bool *found, struct reel_error *err);

@@ -8,6 +8,7 @@
 #include "base/hex.h"
 #include "base/number.h"
 #include "catalog/announced.h"
+#include "syntax/utf8.h"
 #include "views/views.h"
 
 /* ---- asking */
@@ -45,7 +46,7 @@ static void ask(struct http_request *r, const struct catalog_recording *row) {
         return;
     }
     memcpy(fetch.recording, row->id, sizeof fetch.recording);
-    snprintf(fetch.author, sizeof fetch.author, "%s", http_caller(r)->name);
+    utf8_copy(fetch.author, sizeof fetch.author, http_caller(r)->name);
     if (!read_range(r, row, &fetch)) {
         return;
     }
@@ -128,7 +129,7 @@ static bool read_result(struct http_request *r, struct catalog_fetch *fetch) {
         return false;
     }
     if (problem) {
-        snprintf(fetch->problem, sizeof fetch->problem, "%s", *problem ? problem : "the robot does not say why");
+        utf8_copy(fetch->problem, sizeof fetch->problem, *problem ? problem : "the robot does not say why");
         return true;
     }
     if (!api_find_key(r, result, &a)) {

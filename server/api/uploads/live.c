@@ -193,7 +193,7 @@ bool api_live_may_record(struct http_request *r, bool live, const char *from) {
         http_reply_bad_param(r, "from", "%s", live ? err.text : "it is for live recordings: live=true");
         return false;
     }
-    if (!live_source_try(from, &err)) {
+    if (!live_source_try(http_app(r), from, &err)) {
         err.code == REEL_IO ? http_reply_problem(r, 422, "unreachable", "%s", err.text) : http_reply_error(r, &err);
         return false;
     }

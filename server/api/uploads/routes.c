@@ -1,6 +1,7 @@
 /* Endpoints of uploads and imports. */
 #include "api/params.h"
 #include "api/uploads/uploads.h"
+#include "catalog/announced.h"
 
 static const struct http_param upload_params[] = {
     {.name = "name", .type = HTTP_TEXT, .help = "The name of the recording; POST only."},
@@ -51,7 +52,11 @@ static const struct http_param announce_params[] = {
      .type = HTTP_TEXT,
      .required = true,
      .help = "The SHA-256 of the file by which it is recognized when it arrives, in hexadecimal."},
-    {.name = "size", .type = HTTP_UINT, .required = true, .help = "The size of all files of the recording, in bytes."},
+    {.name = "size",
+     .type = HTTP_UINT,
+     .required = true,
+     .max = ANNOUNCED_SIZE_MAX,
+     .help = "The size of all files of the recording, in bytes."},
     {.name = "robot", .type = HTTP_TEXT, .required = true, .help = "The name of the robot, for people."},
     {.name = "agent",
      .type = HTTP_TEXT,
@@ -125,7 +130,7 @@ const struct api_route api_routes_uploads[] = {
      .policy = {.key = HTTP_KEY_NATURAL},
      .tag = "recordings",
      .detail = "The recording has the state announced until its file is uploaded under its name. The same program may "
-               "announce it again.",
+               "announce it again; so may another one on a robot of that name that has the same file.",
      .answers = "200:AlreadyThere 201:Added 422:Unprocessable 507:NoSpace" ERRORS_WRITE},
     {.http = {"POST", BASE "/recordings/{id}/fetch", ROLE_EDIT, fetch_params,
               "Asks the robot for the file of an announced recording, or for a part of it.", api_fetch, NULL, NULL,

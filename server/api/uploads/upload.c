@@ -254,12 +254,12 @@ void api_upload_begin(struct http_request *r) {
         return;
     }
     http_param_bool(r, "live", &u->live);
-    u->from = http_param(r, "from");
-    if (u->from && !api_live_may_record(r, u->live, u->from)) {
-        return;
-    }
     if (u->live && (u->form || length > 0)) {
         http_reply_bad_param(r, "live", "a live recording is created without a body; POST …/messages appends to it");
+        return;
+    }
+    u->from = http_param(r, "from"); /* connects to it: only after all other checks */
+    if (u->from && !api_live_may_record(r, u->live, u->from)) {
         return;
     }
     if (u->live) {

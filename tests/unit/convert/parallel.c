@@ -258,6 +258,31 @@ static void a_message_larger_than_all_pieces(void **state) {
               &(struct reel_write_options){.separated = false});
 }
 
+/* A head that is replaced in the end, and larger than the pieces in which an output is written. */
+static void a_large_head(void **state) {
+    (void)state;
+    enum { DEFINITION = 5 << 20 };
+    AUTO_MEM uint8_t *definition = malloc(DEFINITION);
+    struct toy toy = {0};
+    assert_non_null(definition);
+    for (size_t i = 0; i < DEFINITION; i++) {
+        definition[i] = (uint8_t)(i / 1021);
+    }
+    struct reel_schema schema = {.name = "p.Point", .encoding = "protobuf", .data = bytes_of(definition, DEFINITION)};
+    toy_start(&toy, REEL_CLOCK_WALL);
+    toy_channel(&toy, &(struct reel_channel){
+                          .name = "/p", .type = "p.Point", .encoding = "protobuf", .schemas = &schema, .n_schemas = 1});
+    for (int64_t i = 1; i <= 1000; i++) {
+        toy_message(&toy, 0, i, (uint32_t)i, definition + i, 100);
+    }
+    struct reel_recording *r = toy_open(&toy);
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
+        check(packed[i].writer, r, &selection_all, &(struct reel_write_options){.compression = packed[i].compression});
+    }
+    reel_recording_free(r);
+    toy_free(&toy);
+}
+
 static void nanover_and_carla(void **state) {
     (void)state;
     struct toy toy = {0};
@@ -622,6 +647,7 @@ int main(void) {
         cmocka_unit_test(a_cut),
         cmocka_unit_test(tables),
         cmocka_unit_test(a_message_larger_than_all_pieces),
+        cmocka_unit_test(a_large_head),
         cmocka_unit_test(nanover_and_carla),
         cmocka_unit_test(compressed_groups_are_kept),
         cmocka_unit_test(ranges_ahead),

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
+#include "index/foreign.h"
 #include "index/index.h"
 
 static bool full_scan(struct reel_scan *scan, struct reel_error *err) {
@@ -125,6 +126,30 @@ static void scanned_files_are_reported(void **state) {
     reel_index_free(index);
 }
 
+/* What is read by the number of a chunk has room for as many as there are. */
+static void a_foreign_index_has_the_chunks_it_counts(void **state) {
+    (void)state;
+    struct reel_error err = {0};
+    assert_true(scan_with(&full_format, NULL, &err));
+    AUTO(reel_index_free) struct reel_index *index = reel_index_open(PATH, &err);
+    struct pack_model *m = &index->model;
+    assert_true(index_check_foreign(index, &err));
+    static const uint64_t counts[] = {0, 2, 4, UINT64_MAX};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        m->n_chunks = counts[i];
+        assert_false(index_check_foreign(index, &err));
+    }
+    m->n_chunks = m->chunk_segments[0].count = 2; /* the entry of chunk 2 is then of none */
+    assert_false(index_check_foreign(index, &err));
+    m->n_chunks = m->chunk_segments[0].count = 3;
+    m->channels[1].n_topics = 0;
+    assert_false(index_check_foreign(index, &err));
+    m->channels[1].n_topics = REEL_CHANNELS_MAX; /* more than that in all: not read */
+    assert_false(index_check_foreign(index, &err));
+    m->channels[1].n_topics = 2;
+    assert_true(index_check_foreign(index, &err));
+}
+
 static bool empty_scan(struct reel_scan *scan, struct reel_error *err) {
     (void)scan;
     (void)err;
@@ -142,6 +167,7 @@ static void an_empty_recording_has_an_index(void **state) {
     const struct reel_index_info *info = reel_index_info(index);
     assert_true(info->messages == 0 && info->start_ns == 0 && info->end_ns == 0 && info->n_channels == 0 &&
                 !info->damaged && info->n_findings_total == 0);
+    assert_true(index_check_foreign(index, &err));
     reel_index_free(index);
 }
 
@@ -216,9 +242,9 @@ static void the_number_of_parts_is_checked(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scanned_files_are_reported),        cmocka_unit_test(an_empty_recording_has_an_index),
-        cmocka_unit_test(packs_of_others_are_to_be_rebuilt), cmocka_unit_test(a_scan_can_be_cancelled),
-        cmocka_unit_test(the_number_of_parts_is_checked),
+        cmocka_unit_test(scanned_files_are_reported),      cmocka_unit_test(a_foreign_index_has_the_chunks_it_counts),
+        cmocka_unit_test(an_empty_recording_has_an_index), cmocka_unit_test(packs_of_others_are_to_be_rebuilt),
+        cmocka_unit_test(a_scan_can_be_cancelled),         cmocka_unit_test(the_number_of_parts_is_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

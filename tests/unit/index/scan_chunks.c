@@ -214,6 +214,36 @@ static void damaged_files(void **state) {
     }
 }
 
+/* A chunk that is too large to be decoded ahead, then one that is too large for memory: its checksum is its own. */
+static void large_chunks(void **state) {
+    (void)state;
+    static const size_t sizes[] = {300 << 10, 40 << 20, 65 << 20, 300 << 10};
+    static const char path[] = REEL_SCRATCH "/large.mcap";
+    const size_t room = sizes[2];
+    AUTO_MEM uint8_t *payload = calloc(1, room);
+    assert_non_null(payload);
+    for (size_t k = 0; k < room; k += 256) { /* else it expands too much to be read */
+        store_u32le(payload + k, random_below(UINT32_MAX));
+    }
+    unlink(path);
+    const struct reel_recorder_options options = {.size = sizeof options, .compression = "lz4", .chunk_bytes = CHUNK};
+    struct reel_recorder *r = reel_recorder_open(path, reel_writer_for_file(path, NULL, &err), &options, &err);
+    const struct reel_channel_options channel = {.size = sizeof channel, .topic = "/a", .encoding = "bytes"};
+    uint32_t id;
+    assert_true(r && reel_recorder_channel(r, &channel, &id, &err));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const struct reel_record record = {.size = sizeof record,
+                                           .channel = id,
+                                           .log_time_ns = 1700000000000000000 + (int64_t)i,
+                                           .payload = bytes_of(payload, sizes[i])};
+        assert_true(reel_recorder_message(r, &record, &err));
+    }
+    assert_true(reel_recorder_close(r, &err));
+    AUTO_STRUCT(grow_done) struct grow file = read_file(path);
+    unlink(path);
+    assert_same(bytes_of(file.data, file.size), ".mcap", "large chunks");
+}
+
 /* `cat a.mcap b.mcap`: each part is read ahead for itself. */
 static void joined_files(void **state) {
     (void)state;
@@ -253,6 +283,7 @@ int main(void) {
         cmocka_unit_test(other_threads_decode),
         cmocka_unit_test(other_threads_decode_splits),
         cmocka_unit_test(damaged_files),
+        cmocka_unit_test(large_chunks),
         cmocka_unit_test(joined_files),
         cmocka_unit_test(cancelled_anywhere),
     };

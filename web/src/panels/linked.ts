@@ -1,5 +1,5 @@
 // What panels over time have in common: the zoom (their setting `zoom`) and the time under the pointer. Panels of one
-// playback are linked, but for those with the setting `link` 0.
+// playback are linked, but for those with the setting `link` 0. A panel that is added gets the zoom in panel_layout.ts.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Playback } from '../playback';
 import { Store } from '../store';
@@ -45,10 +45,6 @@ export function useLink({ playback, settings, onSettings }: PanelProps): Link {
     useEffect(() => {
         if (!linked) {
             return;
-        }
-        const zoom = others()[0]?.zoom() ?? null;
-        if (zoom !== null && member.zoom() === null) {
-            member.setZoom(zoom); // a panel that is added shows what the others show
         }
         group.members.add(member);
         return () => void group.members.delete(member);

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "catalog/db_engine.h"
 #include "catalog/maintenance.h"
+#include "catalog/move.h"
 #include "makers/catalog_fixture.h"
 #include "makers/notes_fixture.h"
 
@@ -129,6 +130,33 @@ static int fill(void **state) {
 static int done(void **state) {
     (void)state;
     return 0;
+}
+
+/* ---- a move */
+
+static void a_move_takes_every_table(void **state) {
+    (void)state;
+    static const char moved_file[] = REEL_SCRATCH "/moved.db";
+    struct catalog_moved moved;
+    remove(moved_file);
+    execute(
+        "INSERT INTO fetches (recording, agent, author, asked_ns, problem) VALUES (1, zeroblob(16), 'ann', 5, 'gone')");
+    if (!catalog_move(DB_FILE, moved_file, NULL, &moved, &err)) {
+        fail_msg("%s", err.text);
+    }
+    /* event_widths comes with the schema, and the full-text indexes are two tables each */
+    assert_int_equal(moved.tables, number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE "
+                                          "'sqlite_%' AND name NOT LIKE '%search_%' AND name <> 'event_widths'"));
+    sqlite3 *from = open_raw(), *to;
+    assert_int_equal(sqlite3_open(moved_file, &to), SQLITE_OK);
+    static const char *const compared[] = {"SELECT * FROM fetches",
+                                           "SELECT name, seq FROM sqlite_sequence WHERE seq > 0 ORDER BY 1"};
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
+        AUTO_MEM char *before = one_text(from, compared[i]), *after = one_text(to, compared[i]);
+        assert_string_equal(after, before);
+    }
+    sqlite3_close(from);
+    sqlite3_close(to);
 }
 
 /* ---- a table that is replaced */
@@ -373,6 +401,7 @@ static void a_catalog_without_checksums_is_compared(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fill, done)
     const struct CMUnitTest tests[] = {
+        TEST(a_move_takes_every_table),
         TEST(a_table_is_replaced_and_nothing_is_lost),
         TEST(foreign_keys_are_enforced_afterwards),
         TEST(a_step_that_fails_changes_nothing_and_the_one_before_stays),

@@ -27,6 +27,7 @@ static bool run_kind(const char *name, const char *key, const char *options, con
     const struct job_call call = {.id = "00000000000000000000000000000000",
                                   .key = key,
                                   .options = options,
+                                  .outcome = "",
                                   .attempts = 1,
                                   .progress = progress,
                                   .come_back_ns = &come_back_ns};
@@ -73,6 +74,7 @@ static void kinds_end_when_they_are_cancelled(void **state) {
                {"watched-folder", "0", "", false},
                {"live", NULL, "", false},
                {"finish", NULL, "", false},
+               {"record", NULL, "", false},
                {"unattended", "", "", false},
                {"expiry", "", "", false},
                {"lists", "", "", false},

@@ -105,6 +105,7 @@ function useChart(
         return () => {
             unsubscribe();
             unlink?.();
+            void (hovered !== null && cursor?.set(null)); // the pointer cannot leave any more
             sizes.disconnect();
             created.destroy();
         };

@@ -10,14 +10,20 @@ import { disposeAll } from './viewport';
 interface Drawn {
     time: bigint;
     object: THREE.Group;
+    points: number;
 }
 const TRAIL_WIDTH = 0.04; // m
 const DRAWN_MAX = 400; // of a topic; the oldest ones go
+const POINTS_MAX = 4_000_000; // of all topics, about 50 bytes each; the oldest clouds go
+const ROOM_MIN = 400_000; // points of one cloud
 
 export class History {
     readonly group = new THREE.Group();
     private drawn = new Map<string, Drawn[]>();
     private trails: Trails;
+    private points = 0;
+    /** At the last show(), clouds of the time that is shown had gone, for there were too many points. */
+    shortened = false;
 
     constructor(colourOf: (name: string) => THREE.Color) {
         this.trails = new Trails(colourOf, TRAIL_WIDTH);
@@ -40,9 +46,11 @@ export class History {
             group.add(object);
             const list = this.drawn.get(topic) ?? [];
             this.drawn.set(topic, list);
-            list.push({ time, object: group });
+            const points = (object as Partial<THREE.Points>).geometry?.getAttribute('position')?.count ?? 0;
+            list.push({ time, object: group, points });
+            this.points += points;
             this.group.add(group);
-            this.cut(list, list.length - DRAWN_MAX);
+            this.trim(list);
         }
     }
     /** A frame at a time. */
@@ -55,9 +63,10 @@ export class History {
         for (const [topic, before] of older.drawn) {
             const list = [...before, ...(this.drawn.get(topic) ?? [])];
             before.forEach(({ object }) => this.group.add(object));
-            this.cut(list, list.length - DRAWN_MAX);
             this.drawn.set(topic, list);
         }
+        this.points += older.points;
+        this.drawn.forEach((list) => this.trim(list));
         disposeAll(older.trails.object);
     }
 
@@ -67,7 +76,14 @@ export class History {
                 object.visible = !hidden.has(topic) && time <= time_ns && time > time_ns - span_ns;
             });
         }
+        this.shortened = [...this.drawn].some(
+            ([topic, [first]]) => first && this.isFull(topic) && first.time > time_ns - span_ns,
+        );
         this.trails.show(time_ns, span_ns, (name) => !hidden.has(name));
+    }
+    /** Older clouds of the topic have no room. */
+    isFull(topic: string): boolean {
+        return (this.drawn.get(topic)?.length ?? 0) >= DRAWN_MAX || this.points > POINTS_MAX - ROOM_MIN;
     }
     drop(before: bigint | null): void {
         this.trails.drop(before);
@@ -75,9 +91,21 @@ export class History {
             this.cut(list, before === null ? list.length : list.filter(({ time }) => time < before).length);
         }
     }
+    /** Removes the first ones of `list`, and the oldest of all, until the rest are few enough. */
+    private trim(list: Drawn[]): void {
+        this.cut(list, list.length - DRAWN_MAX);
+        while (this.points > POINTS_MAX) {
+            const lists = [...this.drawn.values()].filter((one) => one.length > 0);
+            this.cut(
+                lists.reduce((a, b) => (b[0]!.time < a[0]!.time ? b : a)),
+                1,
+            );
+        }
+    }
     /** Removes the first ones. */
     private cut(list: Drawn[], count: number): void {
-        for (const { object } of list.splice(0, Math.max(count, 0))) {
+        for (const { object, points } of list.splice(0, Math.max(count, 0))) {
+            this.points -= points;
             object.removeFromParent();
             disposeAll(object);
         }

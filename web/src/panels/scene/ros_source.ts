@@ -14,13 +14,15 @@ import { DEFAULT_LOOK, type Look } from './points';
 import { hasPoints } from './ros_shapes';
 import { drawnAs, isTransforms, kindOf } from './ros_types';
 import { History } from './history';
-import { Past } from './past';
-import type { Described, FollowTarget, SceneOptions, SceneTopic, Source, Span, Stat } from './source';
+import { Past, type Older } from './past';
+import { pastStat, type Described, type FollowTarget, type SceneOptions } from './source';
+import type { SceneTopic, Source, Span, Stat } from './source';
 import { TopicView } from './topic_view';
 
 const MAX_STATIC = 1000;
 const MAX_FRAMES = 200; // offered to be followed
 const FRAME = 'frame:'; // the id of a frame that is followed; topics begin with a slash
+const LEAD_NS = 500_000_000n; // of transforms before older messages: where these were
 const SPANS: Span[] = [0n, 1_000_000_000n, 5_000_000_000n, 30_000_000_000n];
 const ROBOT_TRAIL = new THREE.Color(0xe5484d);
 const ROBOT_FRAMES = ['base_link', 'base_footprint', 'base']; // REP 105
@@ -59,9 +61,9 @@ export class RosSource implements Source {
         private changed: () => void,
     ) {
         this.add(topics);
-        this.past = new Past<Row>(bounds, {
-            load: (start, end, signal) => this.load(this.names(), start, end, signal),
-            older: (rows) => this.addOlder(rows),
+        this.past = new Past<Row>(bounds, width_ns, {
+            load: (start, end, signal) => this.loadPast(start, end, signal),
+            older: () => this.older(),
             drop: (before) => this.history.drop(before),
             changed,
         });
@@ -72,11 +74,10 @@ export class RosSource implements Source {
     private makeHistory(): History {
         return new History((name) => this.views.get(name)?.colour ?? ROBOT_TRAIL);
     }
-    private addOlder(rows: Row[]): void {
+    private older(): Older<Row> {
         const older = this.makeHistory();
         const frames = this.frames.copy(); // those that stay; the others come with the rows
-        rows.forEach((row) => this.remember(older, frames, row));
-        this.history.addOlder(older);
+        return { add: (row) => this.remember(older, frames, row), end: () => this.history.addOlder(older) };
     }
     private remember(history: History, frames: Frames, row: Row): void {
         const view = this.views.get(row.topic);
@@ -125,6 +126,21 @@ export class RosSource implements Source {
     ): AsyncIterable<Row> {
         const query = { topic, start, end, last, time_format: 'nanoseconds' };
         return getRows<Row>(`/recordings/${this.id}/messages`, query, signal);
+    }
+    /** What remember() has use and room for. */
+    private async *loadPast(start: bigint, end: bigint, signal: AbortSignal): AsyncGenerator<Row> {
+        const first = this.bounds().start;
+        const lead = start - LEAD_NS > first ? start - LEAD_NS : first;
+        if (this.transforms.length > 0 && lead < start) {
+            yield* this.load(this.transforms, lead, start, signal);
+        }
+        const names = this.names().filter((name) => {
+            const view = this.views.get(name);
+            return !view || (!view.keepsState && !(hasPoints(view.type) && this.history.isFull(name)));
+        });
+        if (names.length > 0) {
+            yield* this.load(names, start, end, signal);
+        }
     }
     private open(): RowCursor<Row> {
         const { id, bounds } = this;
@@ -262,6 +278,7 @@ export class RosSource implements Source {
         return [
             { title: sceneText.topics, value: count(this.drawn().length) },
             { title: sceneText.frames, value: count(this.frames.names().length) },
+            ...pastStat(this.past.failed, this.span > 0n && this.history.shortened),
         ];
     }
     stop(): void {

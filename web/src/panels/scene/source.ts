@@ -1,5 +1,6 @@
 // The source of a scene: one per kind of recording. It draws the state at any time the playhead moves to.
 import type * as THREE from 'three';
+import { sceneText } from '../../text/panels';
 import type { Topic } from '../../types';
 import type { Frames } from './frames';
 import type { Look, PointFacts } from './points';
@@ -12,6 +13,11 @@ export interface Stat {
     title: string;
     value: string;
 }
+/** Says so if not all of the past is there that should be shown. */
+export const pastStat = (failed: boolean, shortened: boolean): Stat[] =>
+    failed || shortened
+        ? [{ title: sceneText.pastOf, value: failed ? sceneText.pastFailed : sceneText.pastShortened }]
+        : [];
 /** A topic, or a part of a scene, that can be hidden. */
 export interface SceneTopic {
     name: string;

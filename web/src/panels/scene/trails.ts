@@ -4,9 +4,11 @@ import * as THREE from 'three';
 interface Trail {
     times: number[]; // s, ascending
     points: number[]; // x, y, z of each
+    last: [time: number, at: Point][]; // the last two, of which the points need not be so many
 }
-
 type Point = [number, number, number];
+const speedBetween = (times: readonly number[], [a, b]: readonly Point[]): number =>
+    Math.hypot(...a!.map((value, i) => b![i]! - value)) / (times[1]! - times[0]!);
 const pointAt = (points: number[], i: number): Point => [points[3 * i]!, points[3 * i + 1]!, points[3 * i + 2]!];
 
 const SECOND = 1e9;
@@ -78,7 +80,7 @@ export class Trails {
 
     /** Times of a name ascend. */
     add(name: string, time_ns: bigint, at: THREE.Vector3): void {
-        const trail = this.trails.get(name) ?? { times: [], points: [] };
+        const trail = this.trails.get(name) ?? { times: [], points: [], last: [] };
         this.trails.set(name, trail);
         const time = this.seconds(time_ns);
         const last = trail.times.length - 1;
@@ -92,17 +94,21 @@ export class Trails {
         }
         trail.times.push(time);
         trail.points.push(at.x, at.y, at.z);
+        trail.last = [...trail.last.slice(-1), [time, [at.x, at.y, at.z]]];
     }
     /** Puts what came before in front. */
     addOlder(older: Trails): void {
-        for (const [name, { times, points }] of older.trails) {
+        for (const [name, { times, points, last }] of older.trails) {
             const shift = older.base === null ? 0 : this.seconds(older.base);
-            const trail = this.trails.get(name) ?? { times: [], points: [] };
+            const trail = this.trails.get(name) ?? { times: [], points: [], last: [] };
+            const begins = (trail.times[0] ?? Infinity) - 1e-9;
             const shifted = times.map((time) => time + shift);
-            const upto = trail.times.length > 0 ? after(shifted, trail.times[0]! - 1e-9) : shifted.length;
+            const upto = after(shifted, begins);
+            const before = last.map(([time, at]): Trail['last'][number] => [time + shift, at]);
             this.trails.set(name, {
                 times: [...shifted.slice(0, upto), ...trail.times],
                 points: [...points.slice(0, 3 * upto), ...trail.points],
+                last: [...before.filter(([time]) => time <= begins), ...trail.last].slice(-2),
             });
         }
     }
@@ -117,18 +123,22 @@ export class Trails {
             const from = after(trail.times, this.seconds(before));
             trail.times.splice(0, from);
             trail.points.splice(0, 3 * from);
+            trail.last = trail.last.filter(([time]) => time > this.seconds(before));
         }
     }
 
-    /** The speed at the time of the last show(), in units a second; null: it was at one point only. */
+    /**
+     * The speed at the time of the last show(), in units a second: between the last two times, in what was before between
+     * two points. null: it was at one point only.
+     */
     speedOf(name: string): number | null {
-        const { times, points } = this.trails.get(name) ?? { times: [], points: [] };
-        const i = after(times, this.shown) - 1;
-        if (i < 1) {
-            return null;
+        const { times, points, last } = this.trails.get(name) ?? { times: [], points: [], last: [] };
+        const [a, b] = last;
+        if (a && b && b[0] <= this.shown) {
+            return speedBetween([a[0], b[0]], [a[1], b[1]]);
         }
-        const step = (k: number) => points[3 * i + k]! - points[3 * i - 3 + k]!;
-        return Math.hypot(step(0), step(1), step(2)) / (times[i]! - times[i - 1]!);
+        const i = Math.min(after(times, this.shown), times.length - 1);
+        return i < 1 ? null : speedBetween(times.slice(i - 1, i + 1), [pointAt(points, i - 1), pointAt(points, i)]);
     }
 
     /** Draws the last `span_ns` before `time_ns` of those that `wanted` names. */

@@ -8,8 +8,9 @@ import { sceneText } from '../../text/panels';
 import { RowCursor, TimeWindows } from '../time_windows';
 import { Entities, type Entity, type SceneUpdate } from './entities';
 import { Frames, matrixOf, type Quaternion, type Vector } from './frames';
-import { Past } from './past';
-import type { Described, FollowTarget, SceneOptions, SceneTopic, Source, Span, Stat } from './source';
+import { Past, type Older } from './past';
+import { pastStat, type Described, type FollowTarget, type SceneOptions } from './source';
+import type { SceneTopic, Source, Span, Stat } from './source';
 import { Trails } from './trails';
 
 interface Row {
@@ -60,9 +61,9 @@ export class ViewSource implements Source {
         private width_ns: bigint,
         private changed: () => void,
     ) {
-        this.past = new Past<Row>(bounds, {
+        this.past = new Past<Row>(bounds, width_ns, {
             load: (start, end, signal) => this.load([FRAMES!], start, end, signal),
-            older: (rows) => this.addOlder(rows),
+            older: () => this.older(),
             drop: (before) => this.trails.drop(before),
             changed,
         });
@@ -85,14 +86,15 @@ export class ViewSource implements Source {
     private makeTrails(): Trails {
         return new Trails((name) => (name === this.robot() ? ROBOT_TRAIL : TRAIL), TRAIL_WIDTH);
     }
-    private addOlder(rows: Row[]): void {
+    private older(): Older<Row> {
         const older = this.makeTrails();
-        for (const row of rows) {
-            for (const t of (row.data as Transforms).transforms) {
-                older.add(t.child_frame_id, BigInt(row.log_time), new THREE.Vector3().copy(t.translation));
-            }
-        }
-        this.trails.addOlder(older);
+        return {
+            add: ({ data, log_time }) =>
+                (data as Transforms).transforms.forEach((t) =>
+                    older.add(t.child_frame_id, BigInt(log_time), new THREE.Vector3().copy(t.translation)),
+                ),
+            end: () => this.trails.addOlder(older),
+        };
     }
 
     show(time_ns: bigint): boolean {
@@ -217,7 +219,10 @@ export class ViewSource implements Source {
         };
     }
     stats(): Stat[] {
-        return [{ title: sceneText.actors, value: count(this.shown.get(ACTORS!)?.cubeCount() ?? 0) }];
+        return [
+            { title: sceneText.actors, value: count(this.shown.get(ACTORS!)?.cubeCount() ?? 0) },
+            ...pastStat(this.past.failed, false),
+        ];
     }
     stop(): void {
         this.past.stop();

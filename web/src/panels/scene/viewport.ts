@@ -214,7 +214,12 @@ export class Viewport {
         }
         this.heading = heading;
         this.following = position !== null;
-        void (position && this.controls.update());
+        if (position) {
+            const byUser = this.byUser;
+            this.byUser = false; // this movement is not
+            this.controls.update();
+            this.byUser = byUser;
+        }
     }
 
     setGrid(shown: boolean): void {
@@ -336,6 +341,7 @@ export class Viewport {
 
     draw = (): void => {
         if (!this.frame) {
+            this.canvas.dataset.pending = ''; // what is seen is not the last state yet
             this.frame = requestAnimationFrame(this.drawNow);
         }
     };
@@ -353,6 +359,7 @@ export class Viewport {
         this.perspective.updateProjectionMatrix();
         this.renderer.render(this.scene, this.camera);
         this.pace.drew(began);
+        delete this.canvas.dataset.pending;
     };
 
     dispose(): void {

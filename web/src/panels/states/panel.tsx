@@ -132,6 +132,12 @@ export default function States(props: PanelProps) {
         [fields, result.value],
     );
     useMarks(props, link, tracks, [from, to], area);
+    const pointed = useRef(false);
+    const point = (seconds: number | null) => {
+        pointed.current = seconds !== null;
+        link.cursor?.set(seconds);
+    };
+    useEffect(() => () => void (pointed.current && link.cursor?.set(null)), [link.cursor]);
     const setFields = (next: string[]) => onSettings({ fields: writeCurves(next.map(curveOf)) });
     const timeAt = (event: MouseEvent) => {
         const box = area.current!.getBoundingClientRect();
@@ -179,8 +185,8 @@ export default function States(props: PanelProps) {
                 <div
                     class="states-area"
                     ref={area}
-                    onPointerMove={(event) => link.cursor?.set(timeAt(event))}
-                    onPointerLeave={() => link.cursor?.set(null)}
+                    onPointerMove={(event) => point(timeAt(event))}
+                    onPointerLeave={() => point(null)}
                     onClick={(event) => (event.target as Element).closest('.states-strip') && seek(timeAt(event))}
                     onDblClick={() => link.setZoom(null)}
                 >

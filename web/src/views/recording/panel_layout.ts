@@ -106,6 +106,15 @@ export function setSettings(id: string, changes: Record<string, string | null>):
     }
 }
 
+const OVER_TIME = ['plot', 'states']; // panels/linked.ts
+/** The settings a panel is added with: one over time shows what those that are linked show. `of`: its recording. */
+export function firstSettings(kind: string, tree: Tree | null, of: string | null = null): Record<string, string> {
+    const { query } = address.get();
+    const others = OVER_TIME.includes(kind) ? idsOf(tree).filter((id) => OVER_TIME.includes(kindOf(id))) : [];
+    const linked = others.map((id) => settingsOf(id, query)).find((one) => one.link !== '0' && (one.of ?? null) === of);
+    return linked?.zoom ? { zoom: linked.zoom } : {};
+}
+
 export const nextId = (kind: string, tree: Tree | null): string => freeId(kind, idsOf(tree));
 /** One more panel of each kind. */
 export const nextIds = (kinds: string[], taken: string[]): string[] =>

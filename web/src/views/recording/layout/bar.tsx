@@ -3,7 +3,7 @@ import { address } from '../../../address';
 import { linkKey } from '../../../shared_link';
 import { layoutText } from '../../../text/layout';
 import { Menu } from '../../../ui';
-import { availablePanels, nextId, setLayout, shownLayout } from '../panel_layout';
+import { availablePanels, firstSettings, nextId, setLayout, shownLayout } from '../panel_layout';
 import type { Source } from './frame';
 import { SavedLayouts } from './saved_menu';
 import { addPanel, arranged, idsOf } from './tree';
@@ -19,6 +19,7 @@ function add(sources: Source[], kind: string): void {
     setLayout(
         sources[0]!.recording,
         untouched ? arranged([...ids, id]) : addPanel(tree, id, ids.length < SIDE_BY_SIDE ? 'right' : 'bottom'),
+        { settings: { [id]: firstSettings(kind, tree) } },
     );
     requestAnimationFrame(() => document.getElementById(`panel-${id}`)?.focus());
 }

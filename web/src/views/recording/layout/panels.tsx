@@ -3,7 +3,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { address, setQuery, useAddress } from '../../../address';
 import type { PanelProps } from '../../../panels';
 import { layoutText } from '../../../text/layout';
-import { CHOOSER, nextId, setLayout, settingsOf, setSettings, shownLayout } from '../panel_layout';
+import { CHOOSER, firstSettings, nextId, setLayout, settingsOf, setSettings, shownLayout } from '../panel_layout';
 import { Frame, titleOf, type FrameActions, type Source } from './frame';
 import { usePanelDrag } from './drag';
 import { leastHeight, neighbourOf, placesOf, type Box, type Places, type Separator } from './places';
@@ -49,7 +49,7 @@ function openFrom(caller: string, sources: Source[], { used, places }: State): P
             setLayout(
                 sources[0]!.recording,
                 addPanel(tree, id, wider(places.boxes.get(caller)) ? 'right' : 'bottom', caller),
-                { settings: { [id]: { ...settings({}), of } } },
+                { settings: { [id]: { ...firstSettings(kind, tree, of), ...settings({}), of } } },
             );
         }
         if (query.get('max') === caller) {
@@ -99,7 +99,8 @@ function actionsOf(sources: Source[], state: { current: State }): FrameActions {
             ),
         choose: (id, kind) => {
             const chosen = nextId(kind, now());
-            set(renamePanel(now(), id, chosen), { [chosen]: ofOnly(id) });
+            const own = ofOnly(id);
+            set(renamePanel(now(), id, chosen), { [chosen]: { ...firstSettings(kind, now(), own.of), ...own } });
             focusOn(chosen);
         },
         open: (id) => (kind, settings) => openFrom(id, sources, state.current)(kind, settings),
