@@ -254,7 +254,7 @@ static void a_full_collection_takes_no_more(void **state) {
     assert_true(ingest_check(&app, &a, 30, &err));
     assert_false(ingest_check(&app, &a, 31, &err));
     assert_int_equal(err.code, REEL_NO_SPACE);
-    assert_non_null(strstr(err.text, "30 bytes, it has 0, and 31 more"));
+    assert_non_null(strstr(err.text, "30 B, it has 0 B, and 31 B more"));
     assert_int_equal(send_with(&a, "TRIALaaaaaaaaaaaaaaa", INT64_MAX, &r, &err), INGEST_CREATED); /* 20 */
     ingest_result_done(&r);
     int files = stored_files();
