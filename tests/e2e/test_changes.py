@@ -32,6 +32,11 @@ def call(server, method, path, body=None, token=None, **headers):
                           {**({'Authorization': 'Bearer ' + token} if token else {}), **{k.replace('_', '-'): v for k, v in headers.items()}})
 
 
+def in_kilobytes(*sizes):
+    """As the server says sizes of 1 kB to 1 MB."""
+    return ['%.1f kB' % (size / 1000) for size in sizes]
+
+
 def run_retention(server):
     """Runs the rules now, to the end."""
     answer = call(server, 'POST', '/admin/retention/run', Prefer='wait=30')
@@ -557,7 +562,7 @@ class Retention(Case):
         self.server.added('a.bag', data(90), collection='q1')
         self.server.added('b.bag', data(91), collection='q1')
         refused = self.server.put('c.bag', data(92), collection='q1')
-        self.assertProblem(refused, 507, str(2 * size + 10), str(2 * size), str(len(data(92))))
+        self.assertProblem(refused, 507, *in_kilobytes(2 * size + 10, 2 * size, len(data(92))))
         with_unknown_length = self.server.request('PUT', API + '/recordings/by-name/q1/d.bag', iter([data(93)]))  # chunked
         self.assertProblem(with_unknown_length, 507)
         self.server.added('c.bag', data(92), collection='q2')
@@ -590,7 +595,7 @@ class Retention(Case):
         whole = self.server.added('run.traj', traj, collection='pairs')
         url = API + '/recordings/by-name/pairs/run.state?part_of=run.traj'
         for body in (state, iter([state])):  # also where the length is not known before
-            self.assertProblem(self.server.request('PUT', url, body), 507, str(len(traj) + len(state) - 1), str(len(traj)), str(len(state)))
+            self.assertProblem(self.server.request('PUT', url, body), 507, *in_kilobytes(len(traj) + len(state) - 1, len(traj), len(state)))
         self.assertEqual([p['name'] for p in self.get(API + '/recordings/' + whole).json()['parts']], ['run.traj'])
         self.set({'quotas': [{'collection': 'pairs', 'size': len(traj) + len(state)}]})
         self.assertEqual(self.server.request('PUT', url, iter([state])).status, 200)
