@@ -17,7 +17,7 @@ RFC3339 = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z')
 ASKED = {ONE + '/carla/info': ('carla', 'all=true'), ONE + '/carla/actors/{actor}/trajectory': ('carla', ''), ONE + '/series': ('bag', 'field=/odom.x'),
          API + '/series': ('bag', 'field=/odom.x'), ONE + '/topics/fields': ('bag', 'topic=/odom'), API + '/values': ('bag', 'field=topic'),
          ONE + '/messages': ('bag', 'topic=/odom'), API + '/search/values': ('bag', 'where=/odom.pose.pose.position.x>0'),
-         API + '/jobs/{id}/results': ('batch', ''), API + '/previews': ('bag', '')}
+         API + '/jobs/{id}/results': ('batch', ''), API + '/previews': ('bag', ''), API + '/fetches': ('bag', 'agent=' + '0' * 32)}
 
 
 def rows_of(text):

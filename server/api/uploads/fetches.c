@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/paging.h"
 #include "api/recording.h"
 #include "api/uploads/uploads.h"
 #include "base/cleanup.h"
@@ -95,6 +96,8 @@ static json_t *view_wanted(struct http_request *r, const struct catalog_fetch *f
 }
 
 void api_fetches(struct http_request *r) {
+    static const char *const columns[] = {"id",  "recording", "collection", "name",     "sha256",  "state",  "start",
+                                          "end", "author",    "asked",      "answered", "problem", "result", NULL};
     char agent[ANNOUNCED_AGENT];
     struct reel_error err = {0};
     uint32_t n;
@@ -117,7 +120,7 @@ void api_fetches(struct http_request *r) {
             json_array_append_new(items, item);
         }
     }
-    http_reply_json(r, 200, json_pack("{s:o}", "items", items));
+    paging_reply(r, items, NULL, columns);
 }
 
 /* The recording that has the part: one that the robot's token sees. False: replied. */

@@ -80,6 +80,7 @@ static const struct http_param fetch_params[] = {
 
 static const struct http_param agent_params[] = {
     {.name = "agent", .type = HTTP_TEXT, .required = true, .help = "The program that announced the files."},
+    PARAM_ROW_OUTPUT,
     {0},
 };
 
