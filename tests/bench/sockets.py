@@ -62,6 +62,10 @@ class Viewer:
         for first, payload in self.frames():
             if first == 0x81:
                 self.on_text(json.loads(payload))
+            elif first == 0x89:
+                self.send(0x8a, payload)
+            elif first != 0x82:
+                self.ended = True
             elif payload[0] == 1:
                 self.rows.append((now, struct.unpack('<Q', payload[5:13])[0] / 1e9))
             elif payload[0] == 5 and payload[1] == 3:
