@@ -1,6 +1,7 @@
 // What a plot calculates: two fields, frequencies, the difference between two recordings.
 import { Server, assert, becomes, eventually, withPage } from './harness.mjs';
 import { uploadBag } from './bags.mjs';
+import { legend, menu, near, setting } from './plots.mjs';
 import { signalBag } from './signal_bags.mjs';
 
 let server, signals, higher;
@@ -12,26 +13,6 @@ export async function setUp() {
 export async function tearDown() {
     await server?.end();
 }
-
-const setting = (page, name) => new URL(page.url()).searchParams.get(name);
-/** The values of the legend, by the names of the curves. */
-const legend = (page, panel = '.panel-plot') =>
-    page
-        .locator(`${panel} .plot-item`)
-        .evaluateAll((items) =>
-            Object.fromEntries(
-                items.map((item) => [
-                    item.querySelector('.plot-name').textContent,
-                    item.querySelector('.plot-value').textContent,
-                ]),
-            ),
-        );
-const near = (page, name, wanted) =>
-    eventually(async () => Math.abs(Number((await legend(page))[name]) - wanted) < 0.02, `${name}: ${wanted}`);
-const menu = async (page, button, item, panel = '.panel-plot') => {
-    await page.locator(panel).getByRole('button', { name: button, exact: true }).click();
-    await page.locator('[role^=menuitem]', { hasText: item }).click();
-};
 
 export const tests = {
     async two_fields_are_calculated_with() {

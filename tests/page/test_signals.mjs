@@ -1,6 +1,7 @@
 // The panels of signals: the tree of fields, strips of states, gauges, diagnostics; and what links them to plots.
 import { Server, assert, becomes, checkAxeInBothThemes, eventually, settled, withPage } from './harness.mjs';
 import { uploadBag } from './bags.mjs';
+import { legend, menu, near, setting } from './plots.mjs';
 import { burstBag, diagnosticsBag, driveStateBag, signalBag } from './signal_bags.mjs';
 
 let server, signals, health;
@@ -15,26 +16,7 @@ export async function tearDown() {
 
 const node = (page, path) => page.locator(`.fields [data-path="${path}"]`);
 const line = (page, path) => node(page, path).locator('> .tree-line');
-const setting = (page, name) => new URL(page.url()).searchParams.get(name);
 const at = (topic, ...steps) => '/' + [encodeURIComponent(topic), ...steps].join('/');
-/** The values of the legend, by the names of the curves. */
-const legend = (page, panel = '.panel-plot') =>
-    page
-        .locator(`${panel} .plot-item`)
-        .evaluateAll((items) =>
-            Object.fromEntries(
-                items.map((item) => [
-                    item.querySelector('.plot-name').textContent,
-                    item.querySelector('.plot-value').textContent,
-                ]),
-            ),
-        );
-const near = (page, name, wanted) =>
-    eventually(async () => Math.abs(Number((await legend(page))[name]) - wanted) < 0.02, `${name}: ${wanted}`);
-const menu = async (page, button, item, panel = '.panel-plot') => {
-    await page.locator(panel).getByRole('button', { name: button, exact: true }).click();
-    await page.locator('[role^=menuitem]', { hasText: item }).click();
-};
 
 export const tests = {
     async fields_are_dragged_from_the_tree_into_a_plot() {
