@@ -22,7 +22,7 @@ const struct push_unit *push_announce_next(const struct push_agent *a, const str
     bool announces = a->options->announces && !a->is_deaf;
     for (size_t i = 0; announces && i < units->n; i++) {
         const struct push_item *main = units->items[i].main;
-        if (main->there && !push_item_is_done(main) && !push_print_is(&main->told, &main->print) &&
+        if (main->there && !push_item_is_done(main) && !push_print_is(&main->announced, &main->print) &&
             now >= main->retry_ns) {
             return &units->items[i];
         }
@@ -121,8 +121,8 @@ static void keep_told(struct announcing *w, const struct push_print *prints, con
         if (!item) {
             continue;
         }
-        item->told = prints[i];
-        snprintf(item->told_id, sizeof item->told_id, "%s", item->stored || name ? id : "");
+        item->announced = prints[i];
+        snprintf(item->announced_id, sizeof item->announced_id, "%s", item->stored || name ? id : "");
         item->wanted = item->wanted || wanted;
         if (name) {
             free(item->name);
@@ -155,7 +155,7 @@ static bool is_name_taken(const struct announcing *w) {
     const struct cli_files *files = w->unit->files;
     for (size_t i = 0; i < state->n; i++) {
         const struct push_item *item = state->items[i];
-        bool other = item->told_id[0] && item->name && strcmp(item->name, w->name) == 0;
+        bool other = item->announced_id[0] && item->name && strcmp(item->name, w->name) == 0;
         for (uint32_t k = 0; k < files->n && other; k++) {
             other = strcmp(files->paths[k], item->path) != 0;
         }
@@ -223,21 +223,21 @@ void push_announce(struct push_agent *a, struct push_http *http, const struct pu
 /* ---- what users want */
 
 static bool is_of(const struct push_item *item, const char *recording) {
-    return item->told_id[0] && strcmp(item->told_id, recording) == 0;
+    return item->announced_id[0] && strcmp(item->announced_id, recording) == 0;
 }
 
-static bool is_told_of(const struct push_units *units) {
-    bool told = true;
-    for (size_t i = 0; i < units->n && told; i++) {
+static bool are_announced(const struct push_units *units) {
+    bool all = true;
+    for (size_t i = 0; i < units->n && all; i++) {
         const struct push_item *main = units->items[i].main;
-        told = !main->there || push_item_is_done(main) || push_print_is(&main->told, &main->print);
+        all = !main->there || push_item_is_done(main) || push_print_is(&main->announced, &main->print);
     }
-    return told;
+    return all;
 }
 
 /* Whether every file was announced: an agent that was ended may have announced one without noting it. */
 static bool is_settled(const struct push_agent *a) {
-    return a->whole && !a->waiting && !a->dirty && is_told_of(&a->units) && is_told_of(&a->found);
+    return a->whole && !a->waiting && !a->dirty && are_announced(&a->units) && are_announced(&a->found);
 }
 
 static void take_wanted(struct push_agent *a, const json_t *fetch) {
@@ -252,7 +252,8 @@ static void take_wanted(struct push_agent *a, const json_t *fetch) {
             continue;
         }
         any = true;
-        ready = ready || (item->there && push_item_is_told(item) && (!item->is_io || clock_ns() >= item->retry_ns));
+        ready =
+            ready || (item->there && push_item_is_announced(item) && (!item->is_io || clock_ns() >= item->retry_ns));
         if (!start && !item->wanted) {
             item->wanted = a->dirty = true;
             item->retry_ns = 0;
@@ -294,7 +295,7 @@ void push_announce_failed(struct push_agent *a, const struct push_item *item, co
     AUTO_MEM char *url = NULL;
     AUTO_MEM struct push_answer *answer = malloc(sizeof *answer);
     struct reel_error ignored = {0};
-    bool final = item->wanted && item->told_id[0] && why->code != REEL_IO;
+    bool final = item->wanted && item->announced_id[0] && why->code != REEL_IO;
     if (!final || !answer || asprintf(&url, "%s/fetches?agent=%s", a->options->push.api, a->state.agent) < 0) {
         url = NULL;
         return;
@@ -304,7 +305,8 @@ void push_announce_failed(struct push_agent *a, const struct push_item *item, co
     json_t *fetch;
     json_array_foreach(json_object_get(list, "items"), i, fetch) {
         const char *recording = json_string_value(json_object_get(fetch, "recording"));
-        if (recording && strcmp(recording, item->told_id) == 0 && json_is_null(json_object_get(fetch, "start_ns"))) {
+        if (recording && strcmp(recording, item->announced_id) == 0 &&
+            json_is_null(json_object_get(fetch, "start_ns"))) {
             push_cut_answer(a, json_integer_value(json_object_get(fetch, "id")), NULL, item->there ? why->text : GONE);
         }
     }
@@ -314,7 +316,8 @@ void push_announce_names(struct push_agent *a, const struct push_item *item, cha
     AUTO_MEM char *url = NULL;
     AUTO_MEM struct push_answer *answer = malloc(sizeof *answer);
     struct reel_error ignored = {0};
-    if (!item->told_id[0] || !answer || asprintf(&url, "%s/recordings/%s", a->options->push.api, item->told_id) < 0) {
+    if (!item->announced_id[0] || !answer ||
+        asprintf(&url, "%s/recordings/%s", a->options->push.api, item->announced_id) < 0) {
         url = NULL;
         return;
     }

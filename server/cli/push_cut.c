@@ -39,7 +39,7 @@ static char **files_of(const struct push_agent *a, const char *recording, uint32
     *main = NULL;
     for (size_t i = 0; paths && i < a->state.n; i++) {
         struct push_item *item = a->state.items[i];
-        if (item->there && push_item_is_told(item) && strcmp(item->told_id, recording) == 0) {
+        if (item->there && push_item_is_announced(item) && strcmp(item->announced_id, recording) == 0) {
             paths[(*n)++] = item->path;
             *main = item;
         }

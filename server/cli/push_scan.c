@@ -152,13 +152,14 @@ static bool is_gone(const char *path) {
 static void drop_missing(struct push_agent *a) {
     for (size_t i = 0; i < a->state.n; i++) {
         struct push_item *item = a->state.items[i];
-        if (item->round == a->round || (!item->there && !item->stored && !item->told_id[0]) || !is_gone(item->path)) {
+        if (item->round == a->round || (!item->there && !item->stored && !item->announced_id[0]) ||
+            !is_gone(item->path)) {
             continue;
         }
         item->there = item->moved = false;
-        if (item->stored || item->told_id[0]) {
+        if (item->stored || item->announced_id[0]) {
             item->stored = item->wanted = false;
-            item->told_id[0] = '\0';
+            item->announced_id[0] = '\0';
             push_state_write(&a->state, item, NULL);
         }
     }
@@ -250,8 +251,9 @@ static bool add_unit(struct push_agent *a, const struct cli_files *files, int64_
 static bool has_work(const struct push_agent *a) {
     for (size_t i = 0; i < a->state.n; i++) {
         const struct push_item *item = a->state.items[i];
-        bool untold = a->options->announces && !push_print_is(&item->told, &item->print) && !push_item_is_done(item);
-        if (item->there && !item->passed && (push_scan_is_rest(a, item) || untold) && is_named(a, item->path)) {
+        bool unannounced =
+            a->options->announces && !push_print_is(&item->announced, &item->print) && !push_item_is_done(item);
+        if (item->there && !item->passed && (push_scan_is_rest(a, item) || unannounced) && is_named(a, item->path)) {
             return true;
         }
     }
@@ -339,7 +341,7 @@ static bool is_first(const struct push_unit *a, const struct push_unit *b) {
 }
 
 bool push_scan_is_rest(const struct push_agent *a, const struct push_item *item) {
-    bool rests = a->options->on_request && push_item_is_told(item) && !item->stored && !item->wanted;
+    bool rests = a->options->on_request && push_item_is_announced(item) && !item->stored && !item->wanted;
     return item->there && !push_item_is_done(item) && !rests;
 }
 

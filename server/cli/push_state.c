@@ -70,8 +70,8 @@ bool push_item_is_done(const struct push_item *item) {
     return item->stored && push_print_is(&item->print, &item->as);
 }
 
-bool push_item_is_told(const struct push_item *item) {
-    return item->told_id[0] && push_print_is(&item->print, &item->told);
+bool push_item_is_announced(const struct push_item *item) {
+    return item->announced_id[0] && push_print_is(&item->print, &item->announced);
 }
 
 /* ---- the file */
@@ -99,10 +99,10 @@ static bool read_line(struct push_state *s, const char *text, size_t size, struc
     if (!item) {
         return false;
     }
-    copy_text(item->told_id, sizeof item->told_id, line, "announced");
-    item->stored = name && !item->told_id[0];
+    copy_text(item->announced_id, sizeof item->announced_id, line, "announced");
+    item->stored = name && !item->announced_id[0];
     item->gone = json_is_true(json_object_get(line, "gone"));
-    struct push_print *print = item->stored ? &item->as : &item->told;
+    struct push_print *print = item->stored ? &item->as : &item->announced;
     *print = (struct push_print){.size = line_number(line, "size"),
                                  .inode = line_number(line, "inode"),
                                  .mtime_ns = (int64_t)line_number(line, "mtime_ns")};
@@ -155,14 +155,15 @@ static bool append_line(struct push_state *s, json_t *line, struct reel_error *e
 
 bool push_state_write(struct push_state *s, const struct push_item *item, struct reel_error *err) {
     json_auto_t *line =
-        item->stored       ? json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:s, s:I}", "path", item->path, "size",
-                                       (json_int_t)item->as.size, "inode", (json_int_t)item->as.inode, "mtime_ns",
-                                       (json_int_t)item->as.mtime_ns, "sha256", item->sha256, "recording", item->id, "name",
-                                       item->name, "verified", (json_int_t)item->verified_s)
-        : item->told_id[0] ? json_pack("{s:s, s:I, s:I, s:I, s:s, s:s}", "path", item->path, "size",
-                                       (json_int_t)item->told.size, "inode", (json_int_t)item->told.inode, "mtime_ns",
-                                       (json_int_t)item->told.mtime_ns, "announced", item->told_id, "name", item->name)
-                           : json_pack("{s:s}", "path", item->path);
+        item->stored ? json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:s, s:I}", "path", item->path, "size",
+                                 (json_int_t)item->as.size, "inode", (json_int_t)item->as.inode, "mtime_ns",
+                                 (json_int_t)item->as.mtime_ns, "sha256", item->sha256, "recording", item->id, "name",
+                                 item->name, "verified", (json_int_t)item->verified_s)
+        : item->announced_id[0]
+            ? json_pack("{s:s, s:I, s:I, s:I, s:s, s:s}", "path", item->path, "size", (json_int_t)item->announced.size,
+                        "inode", (json_int_t)item->announced.inode, "mtime_ns", (json_int_t)item->announced.mtime_ns,
+                        "announced", item->announced_id, "name", item->name)
+            : json_pack("{s:s}", "path", item->path);
     if (line && item->gone) {
         json_object_set_new(line, "gone", json_true());
     }
@@ -185,7 +186,7 @@ static bool rewrite(struct push_state *s, struct reel_error *err) {
     good = good ? append_line(&next, head, err) : reel_fail_errno(err, "%s", new_path);
     for (size_t i = 0; i < s->n && good; i++) {
         struct reel_error why = {0};
-        good = (!s->items[i]->stored && !s->items[i]->told_id[0]) || push_state_write(&next, s->items[i], &why) ||
+        good = (!s->items[i]->stored && !s->items[i]->announced_id[0]) || push_state_write(&next, s->items[i], &why) ||
                why.code == REEL_ARGUMENT || reel_error_pass(err, &why);
     }
     good = good && (rename(new_path, s->path) == 0 || reel_fail_errno(err, "%s", s->path)) &&
@@ -205,7 +206,7 @@ static bool rewrite(struct push_state *s, struct reel_error *err) {
 
 /* What was announced may be on a disk that is not mounted. */
 static bool is_known(const struct push_item *item) {
-    return item->there || item->stored || item->told_id[0];
+    return item->there || item->stored || item->announced_id[0];
 }
 
 bool push_state_tidy(struct push_state *s, struct reel_error *err) {

@@ -26,9 +26,9 @@ struct push_item {
     unsigned failures; /* in a row */
     bool is_io;        /* the last one was the network's or the server's */
     /* of --announce */
-    struct push_print told; /* the file that was announced, or could not be */
-    char told_id[33];       /* its recording; "": it could not be announced */
-    bool wanted;            /* users ask for it */
+    struct push_print announced; /* the file that was announced, or could not be */
+    char announced_id[33];       /* its recording; "": it could not be announced */
+    bool wanted;                 /* users ask for it */
     /* on the server */
     bool stored;
     bool gone;            /* deleted there meanwhile: it is neither uploaded again nor deleted here */
@@ -57,7 +57,7 @@ bool push_print_is(const struct push_print *a, const struct push_print *b);
 /* Whether this content is stored. */
 bool push_item_is_done(const struct push_item *item);
 /* Whether the server has an announcement of this content. */
-bool push_item_is_told(const struct push_item *item);
+bool push_item_is_announced(const struct push_item *item);
 /* Writes what is known of the item, durably. */
 bool push_state_write(struct push_state *s, const struct push_item *item, struct reel_error *err);
 /* Forgets files that are neither on the disk nor stored nor announced; no item may be in use. */

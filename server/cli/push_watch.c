@@ -132,7 +132,7 @@ static bool keep_result(struct push_agent *a, struct push_item *item, const stru
     item->name = copy;
     item->stored = true;
     item->gone = item->wanted = false;
-    item->told_id[0] = '\0';
+    item->announced_id[0] = '\0';
     item->as = *before;
     item->print = now;
     strcpy(item->sha256, file->sha256);
@@ -170,10 +170,10 @@ static void want_others(struct push_agent *a, const struct push_unit *unit) {
     struct reel_error err = {0};
     for (uint32_t i = 0; i < unit->files->n; i++) {
         struct push_item *item = push_state_item(&a->state, unit->files->paths[i], NULL);
-        if (!item || item == unit->main || !item->told_id[0]) {
+        if (!item || item == unit->main || !item->announced_id[0]) {
             continue;
         }
-        item->told_id[0] = '\0';
+        item->announced_id[0] = '\0';
         if (!push_state_write(&a->state, item, &err)) {
             push_watch_fail(item->path, &err);
             err = (struct reel_error){0};
@@ -219,7 +219,7 @@ static bool send_unit(struct push_agent *a, struct push_http *http, const struct
     struct push_options options = a->options->push;
     struct push_item *main = unit->main;
     bool renewed = !push_item_is_done(main), good = true;
-    AUTO_MEM char *name = strdup(main->stored || push_item_is_told(main) ? main->name : unit->files->name);
+    AUTO_MEM char *name = strdup(main->stored || push_item_is_announced(main) ? main->name : unit->files->name);
     AUTO_MEM char *collection = NULL;
     if (!tags || !name) {
         return reel_fail_memory(err);
@@ -275,10 +275,10 @@ static void watch_round(struct push_agent *a, struct push_http *http, struct pus
     push_sweep(a, sweeper);
     push_announce_poll(a);
     bool paused = clock_ns() < a->pause_ns || (a->options->push.rate && push_rate_is_paused(a->options->push.rate));
-    const struct push_unit *untold = paused ? NULL : push_announce_next(a, &a->units),
+    const struct push_unit *unannounced = paused ? NULL : push_announce_next(a, &a->units),
                            *unit = paused ? NULL : push_scan_best(a, &a->units);
-    if (untold) {
-        push_announce(a, http, untold);
+    if (unannounced) {
+        push_announce(a, http, unannounced);
         return;
     }
     if (!paused && a->n_cuts > 0) {
